@@ -1,0 +1,6 @@
+"""The Transformer and its named sizes."""
+
+from ldhd.model.config import MODELS, ModelConfig
+from ldhd.model.gpt import GPT, Cache
+
+__all__ = ["GPT", "MODELS", "Cache", "ModelConfig"]

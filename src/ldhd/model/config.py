@@ -1,0 +1,32 @@
+"""The size of a model and the options of its attention."""
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class ModelConfig(BaseModel):
+    """A decoder-only Transformer; what it knows of positions is configured apart."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    layers: int = Field(ge=1)
+    heads: int = Field(ge=1)
+    dimension: int = Field(ge=1)
+    dropout: float = Field(default=0.0, ge=0.0, lt=1.0)
+    log_length: bool = False
+    """Multiply the logits of a query by log(1 + keys it sees) / log(1 + log_length_reference)."""
+    log_length_reference: int = Field(default=10, ge=1)
+    null_key: bool = False
+    """A learned key with value zero in each head: somewhere to look when what is needed is absent."""
+    weight_std: float = Field(default=0.02, gt=0.0)
+
+    @model_validator(mode="after")
+    def _heads_divide_dimension(self) -> "ModelConfig":
+        if self.dimension % self.heads:
+            raise ValueError(f"dimension {self.dimension} is not a multiple of heads {self.heads}")
+        return self
+
+
+MODELS: dict[str, ModelConfig] = {
+    "small": ModelConfig(layers=2, heads=4, dimension=64, log_length=True, null_key=True),
+    "gpt2": ModelConfig(layers=12, heads=12, dimension=768, dropout=0.1),
+}

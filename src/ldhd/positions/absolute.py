@@ -1,0 +1,45 @@
+"""Learned absolute position embedding (APE), as in GPT-2."""
+
+from collections.abc import Sequence
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from ldhd.positions.position import Cache, Position
+
+
+class Absolute(Position):
+    """x_i + p_i, with a table p of `table_size` positions.
+
+    Radford et al., Language Models are Unsupervised Multitask Learners, 2019; the paper's Theorem 3 is about a
+    linear attention with it.
+    """
+
+    def __init__(self, dimension: int, heads: int, layer: int = 0, *, table_size: int = 1024):
+        super().__init__(dimension, heads, layer)
+        if table_size < 1:
+            raise ValueError(f"table_size must be at least 1, got {table_size}")
+        self.table_size = table_size
+        if layer == 0:
+            self.table = nn.Parameter(0.02 * Tensor(table_size, dimension).normal_())
+
+    @property
+    def max_length(self) -> int:
+        return self.table_size
+
+    def embed(
+        self,
+        tokens: Int[Tensor, "B q"],
+        positions: Int[Tensor, "B q"],
+        valid: Bool[Tensor, "B q"],
+        cache: Cache | None,
+    ) -> Float[Tensor, "B q D"]:
+        if int(positions.max()) >= self.table_size:
+            raise ValueError(
+                f"absolute: position {int(positions.max())} is beyond the table of {self.table_size}; "
+                "construct it with a larger table_size"
+            )
+        return self.table[positions]
+
+    def relation(self, tokens: Sequence[str], j: int, i: int) -> tuple[int, int]:
+        return j, i

@@ -1,0 +1,69 @@
+"""Anchors: the token from which a position measures its distance, found by content."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from ldhd.positions.position import Cache
+
+Projections = Literal["separate", "shared", "key"]
+
+
+class Anchor(nn.Module):
+    """S[j, l] = softmax over l <= j of scale * score(x_j, x_l), one for each head.
+
+    The score is `(W_Q x_j) . (W_K x_l)` as the paper prints it, without 1/sqrt(d). `projections` says which
+    W_Q and W_K: `separate` ones, the attention's own (`shared`), or a constant query (`key`), that is a linear
+    score s(x_l) of the key's token alone. With `hard`, all weight goes to the largest score and the gradient is
+    that of the softmax (straight-through).
+    """
+
+    def __init__(self, dimension: int, heads: int, projections: Projections, scale: float, hard: bool):
+        super().__init__()
+        if projections not in ("separate", "shared", "key"):
+            raise ValueError(f"projections must be separate, shared or key, got {projections!r}")
+        if scale <= 0:
+            raise ValueError(f"anchor scale must be positive, got {scale}")
+        self.heads, self.projections, self.scale, self.hard = heads, projections, scale, hard
+        if projections == "separate":
+            self.query = nn.Linear(dimension, dimension, bias=False)
+            self.key = nn.Linear(dimension, dimension, bias=False)
+        elif projections == "key":
+            self.key = nn.Linear(dimension, heads, bias=False)
+
+    def forward(
+        self,
+        q: Float[Tensor, "B H q d"],
+        k: Float[Tensor, "B H k d"],
+        hidden: Float[Tensor, "B q D"],
+        visible: Bool[Tensor, "#B 1 q k"],
+        cache: Cache | None,
+    ) -> Float[Tensor, "B H q k"]:
+        scores = self.scale * self._scores(q, k, hidden, cache)
+        weights = scores.masked_fill(~visible, -torch.inf).softmax(-1)
+        if not self.hard:
+            return weights
+        chosen = torch.zeros_like(weights).scatter_(-1, weights.argmax(-1, keepdim=True), 1.0)
+        return chosen + weights - weights.detach()
+
+    def _scores(self, q: Tensor, k: Tensor, hidden: Tensor, cache: Cache | None) -> Tensor:
+        if self.projections == "shared":
+            return q @ k.transpose(-1, -2)
+        keys = self._split(self.key(hidden))
+        if cache is not None:
+            keys = torch.cat([cache["anchor_keys"], keys], dim=-2) if "anchor_keys" in cache else keys
+            cache["anchor_keys"] = keys
+        if self.projections == "key":
+            return keys.transpose(-1, -2)
+        return self._split(self.query(hidden)) @ keys.transpose(-1, -2)
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
+def natural_anchor(tokens: Sequence[str], j: int) -> int:
+    """The anchor a position can find by content alone: the last token up to j that is no digit."""
+    return next((index for index in range(j, -1, -1) if not tokens[index].isdigit()), 0)

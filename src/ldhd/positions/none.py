@@ -1,0 +1,17 @@
+"""No position embedding (NoPE)."""
+
+from collections.abc import Sequence
+
+from ldhd.positions.position import Position
+
+
+class NoPosition(Position):
+    """Order is known through the causal mask alone.
+
+    Kazemnejad et al., The Impact of Positional Encoding on Length Generalization in Transformers, 2023.
+    """
+
+    additive = True
+
+    def relation(self, tokens: Sequence[str], j: int, i: int) -> None:
+        return None

@@ -1,0 +1,42 @@
+"""Rotary position embedding (RoPE)."""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from ldhd.positions.position import Position
+
+
+class Rotary(Position):
+    """Coordinate pairs (m, m + d/2) of q and k turned by the angle position * base^(-2m/d).
+
+    Su et al., RoFormer, 2021.
+    """
+
+    frequencies: Tensor
+
+    def __init__(self, dimension: int, heads: int, layer: int = 0, *, base: float = 10_000.0):
+        super().__init__(dimension, heads, layer)
+        if self.head_dimension % 2:
+            raise ValueError(f"rope turns pairs: the head dimension must be even, got {self.head_dimension}")
+        if base <= 0:
+            raise ValueError(f"base must be positive, got {base}")
+        exponents = torch.arange(0, self.head_dimension, 2, dtype=torch.float32) / self.head_dimension
+        self.register_buffer("frequencies", base**-exponents, persistent=False)
+
+    def rotate(
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H q d"], positions: Int[Tensor, "B q"]
+    ) -> tuple[Float[Tensor, "B H q d"], Float[Tensor, "B H q d"]]:
+        angles = positions[:, None, :, None] * self.frequencies
+        cos, sin = angles.cos().to(q.dtype), angles.sin().to(q.dtype)
+        return _turn(q, cos, sin), _turn(k, cos, sin)
+
+    def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
+        return j - i
+
+
+def _turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)

@@ -1,0 +1,86 @@
+"""Unaligned addition in reverse format, URF (Examples 1 and 2, Section 5.2 and Appendix D)."""
+
+from collections.abc import Sequence
+
+import torch
+
+from ldhd.tasks import digits
+from ldhd.tasks.digits import Digits
+from ldhd.tasks.task import Format, LatentSpace, Needs, Task
+
+SHAPE = "'b12+345='"
+Addends = tuple[Digits, Digits]
+
+
+class AddendPairs(LatentSpace):
+    """Two numbers of n1 and n2 digits; the scale is the larger of n1 and n2."""
+
+    def sample(self, scale: int, generator: torch.Generator) -> Addends:
+        """(n1, n2) uniform over the 2 n - 1 pairs whose maximum is the scale."""
+        index = int(torch.randint(2 * scale - 1, (), generator=generator))
+        lengths = (scale, index + 1) if index < scale else (index - scale + 1, scale)
+        return digits.number(lengths[0], generator), digits.number(lengths[1], generator)
+
+    def scale(self, latent: Addends) -> int:
+        return max(len(latent[0]), len(latent[1]))
+
+    def sample_training(self, scales: Sequence[int], size: int, generator: torch.Generator) -> list[Addends]:
+        """(n1, n2) uniform over the pairs whose maximum is a training scale: on 1..n, uniform on {1..n}^2."""
+        weights = torch.tensor([2.0 * scale - 1 for scale in scales])
+        chosen = torch.multinomial(weights, size, replacement=True, generator=generator).tolist()
+        return [self.sample(scales[index], generator) for index in chosen]
+
+
+def total(latent: Addends) -> Digits:
+    return digits.add(*latent)
+
+
+class UnalignedFormat(Format):
+    """`b x_0 ... x_{n1-1} + y_0 ... y_{n2-1} = z_0 ... z_m e`, least significant digit first, no leading zeros.
+
+    >>> b21+543=753e      12 + 345 = 357
+    >>> b99+1=001e        99 + 1 = 100
+    """
+
+    def prompt(self, latent: Addends) -> str:
+        return f"b{digits.write(latent[0])}+{digits.write(latent[1])}="
+
+    def answer(self, latent: Addends, label: Digits) -> str:
+        return f"{digits.write(label)}e"
+
+    def read(self, prompt: str) -> Addends:
+        left, right = digits.split(digits.between(prompt, "b", "=", SHAPE), "+", SHAPE)
+        addends = digits.read(left, "the first addend"), digits.read(right, "the second addend")
+        for addend in addends:
+            if addend != digits.strip(addend):
+                raise ValueError(f"addend {digits.write(addend)!r} ends in a leading zero (digits are reversed)")
+        return addends
+
+    def needs(self, latent: Addends, label: Digits) -> Needs:
+        return addition_needs(len(latent[0]), len(latent[1]), len(label))
+
+
+def addition_needs(x_length: int, y_length: int, z_length: int) -> Needs:
+    """z_t and, at t = z_length, `e`: both digits of this place, and what tells the carry into it.
+
+    The carry into place t is known from x_{t-1}, y_{t-1} and z_{t-1} (the last one being the query itself):
+    z_{t-1} - x_{t-1} - y_{t-1} mod 10 is the carry into place t - 1.
+    """
+    x_start, y_start, z_start = 1, 2 + x_length, 3 + x_length + y_length
+
+    def at(start: int, length: int, place: int) -> int | None:
+        return start + place if 0 <= place < length else None
+
+    return [
+        {
+            "x": at(x_start, x_length, t),
+            "y": at(y_start, y_length, t),
+            "x_previous": at(x_start, x_length, t - 1),
+            "y_previous": at(y_start, y_length, t - 1),
+            "z_previous": at(z_start, z_length, t - 1),
+        }
+        for t in range(z_length + 1)
+    ]
+
+
+ADDITION = Task("addition", AddendPairs(), total, UnalignedFormat(), train_scales=(1, 2, 3, 4))

@@ -1,0 +1,52 @@
+"""Aligned addition in reverse format, ARF (Example 1): the same latent space and concept as `addition`."""
+
+from collections.abc import Sequence
+
+from ldhd.tasks import digits
+from ldhd.tasks.addition import SHAPE, AddendPairs, Addends, addition_needs, total
+from ldhd.tasks.digits import Digits
+from ldhd.tasks.task import Format, Needs, Task
+
+
+class AlignedFormat(Format):
+    """Both addends padded with zeros to `width` digits, their sum to `width` + 1 (its last carry).
+
+    Without a width, that of the instance itself is used. A run fixes it to its largest scale.
+
+    >>> b210+543=7530e      12 + 345 = 357 at width 3
+    >>> b9900+1000=00100e   99 + 1 = 100 at width 4
+    """
+
+    def __init__(self, width: int | None = None):
+        self.width = width
+
+    def for_scales(self, scales: Sequence[int]) -> "AlignedFormat":
+        return AlignedFormat(max(scales))
+
+    def prompt(self, latent: Addends) -> str:
+        width = self._width(latent)
+        return f"b{digits.write(digits.pad(latent[0], width))}+{digits.write(digits.pad(latent[1], width))}="
+
+    def answer(self, latent: Addends, label: Digits) -> str:
+        return f"{digits.write(digits.pad(label, self._width(latent) + 1))}e"
+
+    def read(self, prompt: str) -> Addends:
+        left, right = digits.split(digits.between(prompt, "b", "=", SHAPE), "+", SHAPE)
+        if len(left) != len(right) or (self.width is not None and len(left) != self.width):
+            width = "the same number of" if self.width is None else str(self.width)
+            raise ValueError(f"both addends must have {width} digits, got {left!r} and {right!r}")
+        first, second = digits.read(left, "the first addend"), digits.read(right, "the second addend")
+        return digits.strip(first), digits.strip(second)
+
+    def needs(self, latent: Addends, label: Digits) -> Needs:
+        width = self._width(latent)
+        return addition_needs(width, width, width + 1)
+
+    def _width(self, latent: Addends) -> int:
+        scale = max(map(len, latent))
+        if self.width is not None and scale > self.width:
+            raise ValueError(f"an instance of scale {scale} does not fit the aligned width {self.width}")
+        return self.width or scale
+
+
+ADDITION_ALIGNED = Task("addition-aligned", AddendPairs(), total, AlignedFormat(), train_scales=(1, 2, 3, 4))

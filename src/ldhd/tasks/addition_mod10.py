@@ -1,0 +1,50 @@
+"""AdditionMod10 (Appendix E.2): only the first digit of each addend matters."""
+
+import torch
+
+from ldhd.tasks import digits
+from ldhd.tasks.addition import Addends
+from ldhd.tasks.task import Format, LatentSpace, Needs, Task
+
+SHAPE = "'b12+34='"
+
+
+class EqualLengthAddends(LatentSpace):
+    """Two numbers of n digits each (least significant first)."""
+
+    def sample(self, scale: int, generator: torch.Generator) -> Addends:
+        return digits.number(scale, generator), digits.number(scale, generator)
+
+    def scale(self, latent: Addends) -> int:
+        return len(latent[0])
+
+
+def last_digit_of_sum(latent: Addends) -> int:
+    return (latent[0][0] + latent[1][0]) % 10
+
+
+class Mod10Format(Format):
+    """`b x_0 ... x_{n-1} + y_0 ... y_{n-1} = z e`, least significant digit first.
+
+    >>> b21+98=1e         12 + 89 = 101
+    >>> b7+2=9e
+    """
+
+    def prompt(self, latent: Addends) -> str:
+        return f"b{digits.write(latent[0])}+{digits.write(latent[1])}="
+
+    def answer(self, latent: Addends, label: int) -> str:
+        return f"{label}e"
+
+    def read(self, prompt: str) -> Addends:
+        left, right = digits.split(digits.between(prompt, "b", "=", SHAPE), "+", SHAPE)
+        if len(left) != len(right):
+            raise ValueError(f"both addends must have the same number of digits, got {left!r} and {right!r}")
+        return digits.read(left, "the first addend"), digits.read(right, "the second addend")
+
+    def needs(self, latent: Addends, label: int) -> Needs:
+        """z needs the first digits; `e` follows whatever z was."""
+        return [{"x": 1, "y": 2 + len(latent[0])}, {}]
+
+
+ADDITION_MOD10 = Task("addition-mod10", EqualLengthAddends(), last_digit_of_sum, Mod10Format())

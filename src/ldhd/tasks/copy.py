@@ -1,0 +1,50 @@
+"""Unaligned copy (Section 5.2 and Appendix D)."""
+
+import torch
+
+from ldhd.tasks import digits
+from ldhd.tasks.digits import Digits
+from ldhd.tasks.task import Format, LatentSpace, Needs, Task
+
+SHAPE = "'b123='"
+
+
+class Strings(LatentSpace):
+    """n symbols, each uniform on 0 .. base - 1."""
+
+    def __init__(self, base: int):
+        self.base = base
+
+    def sample(self, scale: int, generator: torch.Generator) -> Digits:
+        return digits.uniform(scale, self.base, generator)
+
+    def scale(self, latent: Digits) -> int:
+        return len(latent)
+
+
+def identity(latent: Digits) -> Digits:
+    return latent
+
+
+class CopyFormat(Format):
+    """`b x_0 ... x_{n-1} = x_0 ... x_{n-1} e`.
+
+    >>> b407=407e
+    >>> b5=5e
+    """
+
+    def prompt(self, latent: Digits) -> str:
+        return f"b{digits.write(latent)}="
+
+    def answer(self, latent: Digits, label: Digits) -> str:
+        return f"{digits.write(label)}e"
+
+    def read(self, prompt: str) -> Digits:
+        return digits.read(digits.between(prompt, "b", "=", SHAPE), f"what is to be copied in {prompt!r}")
+
+    def needs(self, latent: Digits, label: Digits) -> Needs:
+        """Token k needs x_k; `e` comes when there is none left."""
+        return [{"x": 1 + k} for k in range(len(latent))] + [{"x": None}]
+
+
+COPY = Task("copy", Strings(10), identity, CopyFormat())

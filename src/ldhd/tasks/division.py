@@ -1,0 +1,48 @@
+"""Division of n digits by one digit (Appendix E), from the most significant digit down."""
+
+from ldhd.tasks import digits
+from ldhd.tasks.digits import Digits
+from ldhd.tasks.multiplication import DigitAndNumber, DigitAndNumbers, operand_needs, read_operands
+from ldhd.tasks.task import Format, Needs, Task
+
+SHAPE = "'b7\\\\123='"
+
+
+def quotient(latent: DigitAndNumber) -> Digits:
+    """y // x with exactly n digits, least significant first, as numbers are kept."""
+    x, y = latent
+    result, remainder = [], 0
+    for digit in reversed(y):
+        remainder = 10 * remainder + digit
+        result.append(remainder // x)
+        remainder %= x
+    return tuple(reversed(result))
+
+
+class DivisionFormat(Format):
+    r"""`b x \ y_{n-1} ... y_0 = z_{n-1} ... z_0 e`, most significant digit first, zeros kept.
+
+    >>> b7\861=123e       861 // 7 = 123
+    >>> b4\38=09e         38 // 4 = 9
+    """
+
+    def prompt(self, latent: DigitAndNumber) -> str:
+        return f"b{latent[0]}\\{digits.write(latent[1][::-1])}="
+
+    def answer(self, latent: DigitAndNumber, label: Digits) -> str:
+        return f"{digits.write(label[::-1])}e"
+
+    def read(self, prompt: str) -> DigitAndNumber:
+        x, y = read_operands(prompt, "\\", SHAPE)
+        return x, y[::-1]
+
+    def needs(self, latent: DigitAndNumber, label: Digits) -> Needs:
+        """The t-th digit written needs x, the t-th digit of y, and what tells the remainder before it.
+
+        10 r + y_{t-1} lies in [x z_{t-1}, x z_{t-1} + x), a window shorter than 10, so y_{t-1} and z_{t-1}
+        determine r, and with it the remainder that place t starts from.
+        """
+        return operand_needs(len(latent[1]), len(label))
+
+
+DIVISION = Task("division", DigitAndNumbers(), quotient, DivisionFormat())

@@ -1,0 +1,80 @@
+"""Multiplication of one digit by n digits (Appendix E)."""
+
+import torch
+
+from ldhd.tasks import digits
+from ldhd.tasks.digits import Digits
+from ldhd.tasks.task import Format, LatentSpace, Needs, Task
+
+SHAPE = "'b7*123='"
+DigitAndNumber = tuple[int, Digits]
+
+
+class DigitAndNumbers(LatentSpace):
+    """A digit 1..9 and a number of n digits (least significant first)."""
+
+    def sample(self, scale: int, generator: torch.Generator) -> DigitAndNumber:
+        return digits.one_to_nine(generator), digits.number(scale, generator)
+
+    def scale(self, latent: DigitAndNumber) -> int:
+        return len(latent[1])
+
+
+def product(latent: DigitAndNumber) -> Digits:
+    """x y with exactly n + 1 digits."""
+    x, y = latent
+    result, carry = [], 0
+    for digit in y:
+        carry += x * digit
+        result.append(carry % 10)
+        carry //= 10
+    return (*result, carry)
+
+
+def read_operands(prompt: str, separator: str, shape: str) -> tuple[int, Digits]:
+    """The one digit before `separator` and the digits after it, in the order written."""
+    left, right = digits.split(digits.between(prompt, "b", "=", shape), separator, shape)
+    if len(left) != 1 or left not in "123456789":
+        raise ValueError(f"the one-digit operand must be 1..9, got {left!r} in {prompt!r}")
+    return int(left), digits.read(right, f"the longer operand of {prompt!r}")
+
+
+class MultiplicationFormat(Format):
+    """`b x * y_0 ... y_{n-1} = z_0 ... z_n e`, least significant digit first.
+
+    >>> b7*321=1680e      7 * 123 = 861
+    >>> b3*2=60e          3 * 2 = 6
+    """
+
+    def prompt(self, latent: DigitAndNumber) -> str:
+        return f"b{latent[0]}*{digits.write(latent[1])}="
+
+    def answer(self, latent: DigitAndNumber, label: Digits) -> str:
+        return f"{digits.write(label)}e"
+
+    def read(self, prompt: str) -> DigitAndNumber:
+        return read_operands(prompt, "*", SHAPE)
+
+    def needs(self, latent: DigitAndNumber, label: Digits) -> Needs:
+        """z_t needs x, y_t, and what tells the carry into place t: y_{t-1} and z_{t-1}.
+
+        z_{t-1} - x y_{t-1} mod 10 is the carry into place t - 1, which is at most 8.
+        """
+        return operand_needs(len(latent[1]), len(label))
+
+
+def operand_needs(y_length: int, z_length: int) -> Needs:
+    """x at index 1, y from index 3, z after `=`: z_t and the final `e` need x and places t and t - 1."""
+    y_start, z_start = 3, 4 + y_length
+    return [
+        {
+            "x": 1,
+            "y": y_start + t if t < y_length else None,
+            "y_previous": y_start + t - 1 if 0 < t <= y_length else None,
+            "z_previous": z_start + t - 1 if t > 0 else None,
+        }
+        for t in range(z_length + 1)
+    ]
+
+
+MULTIPLICATION = Task("multiplication", DigitAndNumbers(), product, MultiplicationFormat())

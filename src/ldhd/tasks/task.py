@@ -1,0 +1,115 @@
+"""Abstraction 1 of the paper: latent variable -> concept -> data format.
+
+A task is made of three replaceable parts. The latent space says what an instance of scale n is, the concept
+computes its label, and the format writes both as a string. Aligned and unaligned addition share the first two
+and differ in the third only (Examples 1 and 2).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+Latent = Any
+Label = Any
+Needs = list[dict[str, int | None]]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One problem: the model reads `prompt` and must write `answer`, which ends in `e`."""
+
+    prompt: str
+    answer: str
+    scale: int
+    latent: Latent
+
+    @property
+    def text(self) -> str:
+        return self.prompt + self.answer
+
+
+class LatentSpace(ABC):
+    """Sigma^n for every scale n."""
+
+    @abstractmethod
+    def sample(self, scale: int, generator: torch.Generator) -> Latent:
+        """A latent variable of exactly this scale."""
+
+    @abstractmethod
+    def scale(self, latent: Latent) -> int:
+        """The scale of a latent variable."""
+
+    def sample_training(self, scales: Sequence[int], size: int, generator: torch.Generator) -> list[Latent]:
+        """`size` latent variables of the training distribution: each scale equally often."""
+        return [self.sample(scales[index % len(scales)], generator) for index in range(size)]
+
+
+class Format(ABC):
+    """How a latent variable and its label become a string."""
+
+    @abstractmethod
+    def prompt(self, latent: Latent) -> str:
+        """What the model is given, from `b` to `=`."""
+
+    @abstractmethod
+    def answer(self, latent: Latent, label: Label) -> str:
+        """What the model must write, `e` included."""
+
+    @abstractmethod
+    def read(self, prompt: str) -> Latent:
+        """The latent variable of a prompt; ValueError if the prompt is not of this format."""
+
+    @abstractmethod
+    def needs(self, latent: Latent, label: Label) -> Needs:
+        """For each answer token, slot name -> index in prompt + answer of the token that carries it.
+
+        None marks a slot that is absent: a shorter addend has run out, or there is no previous digit yet.
+        A token that depends on no slot has an empty dict.
+        """
+
+    def for_scales(self, scales: Sequence[int]) -> "Format":
+        """The format of a run over these scales; only formats of a fixed width depend on them."""
+        return self
+
+
+@dataclass(frozen=True)
+class Task:
+    """A latent space, a concept and a format, with the paper's training set for them."""
+
+    name: str
+    latent: LatentSpace
+    concept: Callable[[Latent], Label]
+    format: Format
+    train_scales: tuple[int, ...] = (1, 2, 3, 4, 5)
+    train_size: int = 10_000
+
+    def sample(self, scale: int, generator: torch.Generator) -> Instance:
+        """An instance of exactly this scale."""
+        _check_scales([scale])
+        return self.instance(self.latent.sample(scale, generator))
+
+    def sample_training(self, scales: Sequence[int], size: int, generator: torch.Generator) -> list[Instance]:
+        """`size` instances of the paper's training distribution on these scales."""
+        _check_scales(scales)
+        return [self.instance(latent) for latent in self.latent.sample_training(scales, size, generator)]
+
+    def read(self, prompt: str) -> Instance:
+        """The instance with this prompt, its answer computed; ValueError if it is no prompt of this task."""
+        return self.instance(self.format.read(prompt))
+
+    def needs(self, instance: Instance) -> Needs:
+        """For each answer token, the positions of the tokens that determine it; see `Format.needs`."""
+        return self.format.needs(instance.latent, self.concept(instance.latent))
+
+    def instance(self, latent: Latent) -> Instance:
+        """The string of a latent variable."""
+        answer = self.format.answer(latent, self.concept(latent))
+        return Instance(self.format.prompt(latent), answer, self.latent.scale(latent), latent)
+
+
+def _check_scales(scales: Sequence[int]) -> None:
+    if not scales or min(scales) < 1:
+        raise ValueError(f"scales are whole numbers from 1 up, got {list(scales)}")
