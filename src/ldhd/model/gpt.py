@@ -140,8 +140,7 @@ class GPT(nn.Module):
         visible = self._visible(valid, cache)
         if cache is not None:
             cache.seen = counted[:, -1:]
-        position = self.blocks[0].attention.position
-        x = self.tokens(tokens) + position.embed(tokens, positions, valid, cache and cache.positions[0])
+        x = self.tokens(tokens) + self.position.embed(tokens, positions, valid, cache.positions[0] if cache else None)
         x = self.dropout(x)
         for layer, block in enumerate(self.blocks):
             kept = (cache.layers[layer], cache.positions[layer]) if cache is not None else (None, None)
@@ -152,9 +151,16 @@ class GPT(nn.Module):
         return Cache([{} for _ in self.blocks], [{} for _ in self.blocks])
 
     @property
+    def position(self) -> Position:
+        """The first layer's position embedding, the one whose `embed` is used."""
+        first = self.blocks[0]
+        assert isinstance(first, Block)
+        return first.attention.position
+
+    @property
     def max_length(self) -> int | None:
         """The longest sequence the position embedding can place, None for any."""
-        return self.blocks[0].attention.position.max_length
+        return self.position.max_length
 
     @staticmethod
     def _visible(valid: Bool[Tensor, "B q"], cache: Cache | None) -> Bool[Tensor, "#B 1 q k"]:

@@ -17,9 +17,7 @@ Weights = Float[Tensor, "B H q k"]
 LARGEST_SHIFT = 8
 
 
-def rpe_square_bias(
-    q: Queries, anchor: Weights, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]
-) -> Weights:
+def rpe_square_bias(q: Queries, anchor: Weights, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]) -> Weights:
     """[j, i] = q_j . sum over l <= j and k <= i of anchor[j, l] anchor[i, k] R_{(j-l)-(i-k)}, for i <= j.
 
     `table` holds R_{-w} .. R_w; distances beyond w take the end rows, and w = n - 1 is the unclipped formula.
@@ -29,9 +27,7 @@ def rpe_square_bias(
     return rpe_square_queries(q, distances, table) @ distances.transpose(-1, -2)
 
 
-def rpe_absolute_bias(
-    q: Queries, anchor: Weights, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]
-) -> Weights:
+def rpe_absolute_bias(q: Queries, anchor: Weights, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]) -> Weights:
     """[j, i] = q_j . sum over k <= i of anchor[i, k] R_{i-k}; `table` holds R_0 .. R_w, beyond w the last row."""
     return rpe_absolute_queries(q, anchor.shape[-1], table) @ by_distance(anchor).transpose(-1, -2)
 
@@ -47,9 +43,7 @@ def by_distance(weights: Weights) -> Weights:
     return _skew(weights).tril(keys - queries)
 
 
-def rpe_square_queries(
-    q: Queries, distances: Weights, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]
-) -> Weights:
+def rpe_square_queries(q: Queries, distances: Weights, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]) -> Weights:
     """T[j, e] = sum over distances d of P[j, d] (q_j . R_{d-e}), so that the bias is T P^T."""
     w, keys = table.shape[-2] // 2, distances.shape[-1]
     if w > keys - 1:
@@ -60,9 +54,7 @@ def rpe_square_queries(
     return correlate(scores, distances, w)
 
 
-def rpe_absolute_queries(
-    q: Queries, keys: int, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]
-) -> Weights:
+def rpe_absolute_queries(q: Queries, keys: int, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]) -> Weights:
     """T[j, e] = q_j . R_min(e, w) for e = 0 .. keys - 1."""
     scores = q @ table[..., :keys, :].transpose(-1, -2)
     missing = keys - scores.shape[-1]

@@ -44,7 +44,8 @@ class CopyFormat(Format):
 
     def needs(self, latent: Digits, label: Digits) -> Needs:
         """Token k needs x_k; `e` comes when there is none left."""
-        return [{"x": 1 + k} for k in range(len(latent))] + [{"x": None}]
+        n = len(latent)
+        return [{"x": 1 + k if k < n else None} for k in range(n + 1)]
 
 
 COPY = Task("copy", Strings(10), identity, CopyFormat())

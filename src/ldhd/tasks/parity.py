@@ -39,9 +39,7 @@ class ChainOfThoughtFormat(Format):
     def needs(self, latent: Digits, label: Digits) -> Needs:
         """y_k needs x_k and y_{k-1}."""
         n = len(latent)
-        return [
-            {"x": 1 + k if k < n else None, "y_previous": n + 1 + k if k > 0 else None} for k in range(n + 1)
-        ]
+        return [{"x": 1 + k if k < n else None, "y_previous": n + 1 + k if k > 0 else None} for k in range(n + 1)]
 
 
 PARITY = Task("parity", Strings(2), prefix_parities, ChainOfThoughtFormat())

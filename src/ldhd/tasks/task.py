@@ -104,6 +104,17 @@ class Task:
         """For each answer token, the positions of the tokens that determine it; see `Format.needs`."""
         return self.format.needs(instance.latent, self.concept(instance.latent))
 
+    def for_scales(self, scales: Sequence[int]) -> "Task":
+        """This task in the format of a run over these scales; see `Format.for_scales`."""
+        return Task(
+            self.name,
+            self.latent,
+            self.concept,
+            self.format.for_scales(scales),
+            self.train_scales,
+            self.train_size,
+        )
+
     def instance(self, latent: Latent) -> Instance:
         """The string of a latent variable."""
         answer = self.format.answer(latent, self.concept(latent))

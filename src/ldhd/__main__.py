@@ -1,0 +1,3 @@
+from ldhd.cli import main
+
+main()

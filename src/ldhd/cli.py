@@ -1,0 +1,190 @@
+"""The command line: it reads arguments, calls the library and prints."""
+
+import os
+import shlex
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="ldhd",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="A laboratory for length generalization: train on short instances, test on long ones.",
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Out = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the runs.")]
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run, such as runs/1a2b3c.")]
+Scales = Annotated[str | None, typer.Option(metavar="SCALES", help="Such as 1-10,20,50.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="position.X, model.X, train.X or test_instances; repeatable."),
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Runs at once; one for each core by default.")]
+
+
+@app.command()
+def run(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="Name of a task (see `ldhd tasks`) or module:Class.")],
+    position: Annotated[str, typer.Option(metavar="P[,P...]", help="Names of embeddings (see `ldhd positions`).")],
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="small or gpt2.")] = None,
+    train_scales: Scales = None,
+    test_scales: Scales = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Training steps.")] = None,
+    seeds: Annotated[str, typer.Option(metavar="SEEDS", help="Such as 0 or 0-4.")] = "0",
+    settings: Settings = None,
+    out: Out = Path("runs"),
+    device: Annotated[str, typer.Option(metavar="DEVICE", help="cpu, cuda or mps.")] = "cpu",
+    workers: Workers = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of each run.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Train on small scales, test on large ones: a run for each embedding and seed, a table and a figure."""
+    from ldhd.experiments.config import make_configs
+    from ldhd.parsing import parse_range, parse_settings
+    from ldhd.report import print_runs
+    from ldhd.report.progress import ProgressBars
+    from ldhd.sweep import run_all
+
+    configs = make_configs(
+        task,
+        position.split(","),
+        model=model,
+        train_scales=train_scales and parse_range(train_scales, "--train-scales"),
+        test_scales=test_scales and parse_range(test_scales, "--test-scales"),
+        steps=steps,
+        seeds=parse_range(seeds, "--seeds", least=0),
+        settings=parse_settings(settings or []),
+        device=device,
+    )
+    with ProgressBars() as bars:
+        records = run_all(configs, out, workers=workers, threads=threads, command=_command(), on_progress=bars)
+    print_runs(records, out, as_json)
+
+
+@app.command()
+def evaluate(
+    folder: Run,
+    test_scales: Annotated[str, typer.Option(metavar="SCALES", help="Such as 1-10,20,50.")],
+    instances: Annotated[int | None, typer.Option(min=1, help="Instances a scale; as in the run by default.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Test a finished run at new scales, without training."""
+    from ldhd.experiments import evaluate_run
+    from ldhd.parsing import parse_range
+    from ldhd.report import print_results
+
+    config, results = evaluate_run(folder, parse_range(test_scales, "--test-scales"), instances)
+    print_results(config, results, as_json)
+
+
+@app.command()
+def show(
+    folder: Run,
+    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="Such as b123=")],
+    as_json: Json = False,
+) -> None:
+    """One instance: what the model writes, its first error, its anchors, where it looks for what it needs."""
+    from ldhd.evaluate import trace
+    from ldhd.experiments import load_run
+    from ldhd.report import print_view
+    from ldhd.report.instance import trace_json, trace_view
+
+    _, task, model = load_run(folder)
+    traced = trace(model, task, prompt)
+    print_view(trace_json(traced, task) if as_json else trace_view(traced, task))
+
+
+@app.command()
+def tasks(
+    task: Annotated[
+        str | None, typer.Argument(metavar="[TASK]", help="A task or module:Class; all by default.")
+    ] = None,
+    scale: Annotated[int, typer.Option(min=1, help="Scale of the examples.")] = 3,
+    count: Annotated[int, typer.Option(min=1, help="How many examples of one task.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the examples.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """The tasks, with worked examples."""
+    from ldhd.report import listing, print_view
+
+    if task is None:
+        print_view({"tasks": listing.tasks_json(scale, seed)} if as_json else listing.tasks_table(scale, seed))
+    else:
+        examples = listing.task_examples(task, scale, count, seed)
+        print_view({"task": task, "examples": examples} if as_json else listing.examples_table(task, examples))
+
+
+@app.command()
+def positions(as_json: Json = False) -> None:
+    """The position embeddings and their options."""
+    from ldhd.report import listing, print_view
+
+    print_view({"positions": listing.positions_json()} if as_json else listing.positions_table())
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of everything the demo writes.")] = Path("demo"),
+) -> None:
+    """RPE-Square against RPE on copy: trained on scales 1-5, tested to 10, in minutes on a laptop."""
+    from ldhd.evaluate import trace
+    from ldhd.experiments import load_run
+    from ldhd.experiments.config import make_configs
+    from ldhd.report import print_runs, print_view
+    from ldhd.report.instance import trace_view
+    from ldhd.report.progress import ProgressBars
+    from ldhd.sweep import run_all
+
+    print("Training RPE and RPE-Square on copy, scales 1-5, one after the other or side by side: a few minutes.")
+    with ProgressBars() as bars:
+        records = run_all(make_configs("copy", ["rpe", "rpe-square"]), out, command=_command(), on_progress=bars)
+    for record in records:
+        _, task, model = load_run(out / record.hash)
+        print(f"\n{record.position}, on a string of scale 10, twice as long as any it was trained on:")
+        print_view(trace_view(trace(model, task, "b3141592653="), task))
+    print_runs(records, out)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; bad input is one line on standard error and exit code 2."""
+    warnings.showwarning = lambda message, *_: print(f"ldhd: warning: {message}", file=sys.stderr)
+    try:
+        arguments = sys.argv[1:] if arguments is None else arguments
+        code = app(args=arguments or ["--help"], standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except Exception as error:
+        code = _refusal(error)
+        if code is None or os.environ.get("LDHD_DEBUG"):
+            raise
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refusal(error: Exception) -> int | None:
+    """Say in one line what was wrong with the input; None if the error is not the user's."""
+    from ldhd.interruption import Interrupted
+
+    if isinstance(error, Interrupted):
+        print(f"ldhd: {error}; the same command goes on from there: {_command()}", file=sys.stderr)
+        return 130
+    if hasattr(error, "format_message"):  # typer's own errors, whichever click it carries
+        message = error.format_message()
+    elif isinstance(error, (ValueError, OSError, FloatingPointError)):
+        message = str(error)
+    else:
+        return None
+    print(f"ldhd: error: {' '.join(message.split())}", file=sys.stderr)
+    return 2
+
+
+def _command() -> str:
+    return shlex.join(["ldhd", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""Accuracy at a scale, by free-running greedy decoding."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ldhd import seeds
+from ldhd.evaluate.decode import greedy
+from ldhd.model import GPT
+from ldhd.tasks import Instance, Task
+from ldhd.tasks.tokens import encode
+
+BATCH = 256
+
+
+@dataclass(frozen=True)
+class ScaleResult:
+    """Accuracy on `n` instances of one scale; `low` and `high` bound `exact` with 95 % confidence."""
+
+    scale: int
+    n: int
+    exact: float
+    low: float
+    high: float
+    per_token: float
+    per_position: list[float]
+
+
+def evaluate(model: GPT, task: Task, scale: int, n: int, seed: int) -> ScaleResult:
+    """Exact match counts the whole answer, `e` included; token k is right if the k-th token written is the answer's.
+
+    The instances depend on task, scale and seed alone, so every embedding is asked the same questions.
+    """
+    stream = seeds.generator(seed, "test", task.name, scale)
+    return score(model, [task.sample(scale, stream) for _ in range(n)])
+
+
+def score(model: GPT, instances: Sequence[Instance]) -> ScaleResult:
+    """The accuracy on instances of one scale."""
+    hits: list[list[bool]] = []
+    ordered = sorted(instances, key=lambda instance: len(instance.prompt))
+    for start in range(0, len(ordered), BATCH):
+        batch = ordered[start : start + BATCH]
+        answers = [encode(instance.answer) for instance in batch]
+        written = greedy(model, [encode(instance.prompt) for instance in batch], max(map(len, answers)))
+        hits += [_hits(row, answer) for row, answer in zip(written, answers, strict=True)]
+    exact = sum(all(row) for row in hits)
+    low, high = wilson(exact, len(hits))
+    longest = max(map(len, hits))
+    by_position = [[row[place] for row in hits if place < len(row)] for place in range(longest)]
+    return ScaleResult(
+        scale=instances[0].scale,
+        n=len(hits),
+        exact=exact / len(hits),
+        low=low,
+        high=high,
+        per_token=sum(map(sum, hits)) / sum(map(len, hits)),
+        per_position=[sum(column) / len(column) for column in by_position],
+    )
+
+
+def wilson(successes: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
+    """Wilson's 95 % interval of a proportion (E. B. Wilson, 1927)."""
+    if n == 0:
+        return 0.0, 1.0
+    share = successes / n
+    centre = share + z * z / (2 * n)
+    spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def _hits(written: list[int], answer: list[int]) -> list[bool]:
+    return [place < len(written) and written[place] == token for place, token in enumerate(answer)]

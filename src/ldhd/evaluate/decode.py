@@ -1,0 +1,84 @@
+"""Greedy decoding."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from ldhd.model import GPT
+from ldhd.tasks.tokens import PADDING, encode
+
+END = encode("e")[0]
+Padding = Literal["left", "right"]
+
+
+@torch.no_grad()
+def greedy(
+    model: GPT,
+    prompts: Sequence[Sequence[int]],
+    new_tokens: int,
+    *,
+    cache: bool = True,
+    padding: Padding = "left",
+) -> list[list[int]]:
+    """The most likely continuation of each prompt, up to its first `e` or to `new_tokens` tokens.
+
+    With a cache each step reads one token a row; rows then end at the same place, so padding stands on the left.
+    """
+    if cache and padding == "right":
+        raise ValueError("decoding with a cache needs padding on the left")
+    model.eval()
+    device = next(model.parameters()).device
+    written = (
+        _cached(model, prompts, new_tokens, device) if cache else _uncached(model, prompts, new_tokens, device, padding)
+    )
+    return [_until_end(row) for row in written]
+
+
+def pad(
+    rows: Sequence[Sequence[int]], padding: Padding, device: torch.device
+) -> tuple[Int[Tensor, "B n"], Bool[Tensor, "B n"]]:
+    """Rows made equally long, and which of their tokens are no padding."""
+    length = max(map(len, rows))
+    tokens, valid = [], []
+    for row in rows:
+        rest = length - len(row)
+        filler = [PADDING] * rest
+        tokens.append([*filler, *row] if padding == "left" else [*row, *filler])
+        valid.append([False] * rest + [True] * len(row) if padding == "left" else [True] * len(row) + [False] * rest)
+    return torch.tensor(tokens, device=device), torch.tensor(valid, device=device)
+
+
+def _cached(model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, device: torch.device) -> list[list[int]]:
+    tokens, valid = pad(prompts, "left", device)
+    cache = model.new_cache()
+    written: list[Tensor] = []
+    ended = torch.zeros(len(prompts), dtype=torch.bool, device=device)
+    for _ in range(new_tokens):
+        tokens = model(tokens, valid, cache)[:, -1:].argmax(-1)
+        valid = torch.ones_like(tokens, dtype=torch.bool)
+        written.append(tokens)
+        ended |= tokens[:, 0] == END
+        if ended.all():
+            break
+    return torch.cat(written, dim=1).tolist() if written else [[] for _ in prompts]
+
+
+def _uncached(
+    model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, device: torch.device, padding: Padding
+) -> list[list[int]]:
+    """Every step reads every token again: slow and plain, the oracle of the cached path."""
+    rows = [list(prompt) for prompt in prompts]
+    for _ in range(new_tokens):
+        tokens, valid = pad(rows, padding, device)
+        logits = model(tokens, valid)
+        for index, row in enumerate(rows):
+            last = -1 if padding == "left" else len(row) - 1
+            row.append(int(logits[index, last].argmax()))
+    return [row[len(prompt) :] for row, prompt in zip(rows, prompts, strict=True)]
+
+
+def _until_end(row: list[int]) -> list[int]:
+    return row[: row.index(END) + 1] if END in row else row

@@ -1,0 +1,21 @@
+"""What a run uses where the user says nothing: chosen by tuning, see results/tuning.md."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """Defaults of one task: the model's name, the training, and options of single embeddings."""
+
+    model: str = "small"
+    train: dict[str, Any] = field(default_factory=dict)
+    position: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+DEFAULTS: dict[str, Defaults] = {
+    "copy": Defaults(),
+    "addition": Defaults(
+        train={"learning_rate": 1e-3, "weight_decay": 0.3}, position={"rpe-square": {"max_distance": 3}}
+    ),
+}

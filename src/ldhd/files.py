@@ -1,0 +1,76 @@
+"""Files that are either whole or absent: written beside their place, flushed, then renamed into it."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+from torch import Tensor
+
+
+class BadFileError(ValueError):
+    """A file that was truncated, altered, or belongs to something else."""
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Replace `path` by `content` at once; a crash leaves the old file or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_bytes(path, (json.dumps(value, indent=2) + "\n").encode())
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
+    write_bytes(path, "".join(json.dumps(row) + "\n" for row in rows).encode())
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
+    """A safetensors file whose metadata carry a digest of everything in it."""
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    text = json.dumps(metadata, sort_keys=True)
+    stored = {"ldhd": text, "digest": _digest(contiguous, text)}
+    write_bytes(path, safetensors.torch.save(contiguous, stored))
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors and metadata of `write_tensors`; BadFileError unless their digest is right."""
+    try:
+        with safetensors.safe_open(str(path), framework="pt") as file:
+            stored = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        text = stored["ldhd"]
+        if stored["digest"] != _digest(tensors, text):
+            raise BadFileError(f"{path} was altered: its digest does not match")
+        return tensors, json.loads(text)
+    except FileNotFoundError:
+        raise
+    except BadFileError:
+        raise
+    except Exception as error:
+        raise BadFileError(f"{path} is not a whole ldhd tensor file: {error}") from None
+
+
+def _digest(tensors: Mapping[str, Tensor], text: str) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name}:{tensor.dtype}:{tuple(tensor.shape)};".encode())
+        digest.update(tensor.numpy().tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,62 @@
+"""What commands print: tables for people, JSON for programs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+
+from ldhd.evaluate import ScaleResult
+from ldhd.experiments import Record, RunConfig
+from ldhd.report.plot import plot_accuracy
+from ldhd.report.table import accuracy_table, digit_table
+
+PIPE_WIDTH = 160
+"""Columns of a table that goes to a file or a pipe."""
+
+
+def print_view(view: RenderableType | dict[str, Any]) -> None:
+    """JSON if it is a dict, else as rich renders it."""
+    if isinstance(view, dict):
+        print(json.dumps(view, indent=2))
+        return
+    console = Console()
+    (console if console.is_terminal else Console(width=PIPE_WIDTH)).print(view)
+
+
+def print_runs(records: Sequence[Record], out: Path, as_json: bool = False) -> None:
+    """The table and figure of some runs, and where they are."""
+    name = "-".join(dict.fromkeys([records[0].task, *(record.position for record in records)]))
+    figure = plot_accuracy(records, out / f"{name.replace(':', '.')}.png")
+    if as_json:
+        print_view({"runs": [record.model_dump(mode="json") for record in records], "figure": str(figure)})
+        return
+    print_view(accuracy_table(records))
+    if any(scale > max(record.train_scales) for record in records for scale in [record.results[-1].scale]):
+        print_view(digit_table(records))
+    for record in records:
+        print(f"{record.position} seed {record.seed}: {out / record.hash} ({record.seconds:.0f} s of training)")
+    print(f"figure: {figure}")
+
+
+def print_results(config: RunConfig, results: Sequence[ScaleResult], as_json: bool) -> None:
+    """A run at the scales of `ldhd evaluate`."""
+    if as_json:
+        print_view(
+            {
+                "hash": config.hash,
+                "task": config.task,
+                "position": config.position,
+                "results": [asdict(r) for r in results],
+            }
+        )
+        return
+    table = Table(title=f"{config.label}, trained on {list(config.train_scales)}", title_justify="left")
+    for column in ("scale", "instances", "exact match", "95 % interval", "per token"):
+        table.add_column(column, justify="right")
+    for r in results:
+        table.add_row(str(r.scale), str(r.n), f"{r.exact:.3f}", f"{r.low:.3f}-{r.high:.3f}", f"{r.per_token:.3f}")
+    print_view(table)

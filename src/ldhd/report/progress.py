@@ -1,0 +1,60 @@
+"""A progress bar for each run: loss, accuracy at training scales, speed and time left; quiet off a terminal."""
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+
+from ldhd.experiments import Progress
+
+
+class ProgressBars:
+    """`with ProgressBars() as bars: run(..., on_progress=bars)`."""
+
+    def __init__(self) -> None:
+        self.bars = Bars(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[speed]}"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[state]}"),
+            console=Console(stderr=True),
+            disable=not Console(stderr=True).is_terminal,
+        )
+        self.rows: dict[str, TaskID] = {}
+
+    def __enter__(self) -> "ProgressBars":
+        self.bars.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.bars.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.label not in self.rows:
+            self.rows[progress.label] = self.bars.add_task(
+                progress.label, total=progress.total, completed=progress.done, state="", speed=""
+            )
+        row = self.rows[progress.label]
+        self.bars.update(
+            row,
+            completed=progress.done,
+            total=progress.total,
+            state=_state(progress),
+            speed=self._speed(row, progress),
+        )
+
+    def _speed(self, row: TaskID, progress: Progress) -> str:
+        speed = self.bars.tasks[row].speed
+        return f"{speed:.0f} steps/s" if speed and progress.stage == "training" else ""
+
+
+def _state(progress: Progress) -> str:
+    """`loss 0.012  1:100% 2:100% 3:98%`, the scales being those trained on."""
+    if progress.stage != "training":
+        return progress.stage
+    loss = "" if progress.loss is None else f"loss {progress.loss:.3f}"
+    scales = " ".join(f"{scale}:{value:.0%}" for scale, value in (progress.accuracy or {}).items())
+    return f"{loss}  {scales}"

@@ -1,0 +1,6 @@
+"""Training: loop, schedule, checkpoints."""
+
+from ldhd.train.config import TrainConfig
+from ldhd.train.loop import State, new_state, train
+
+__all__ = ["State", "TrainConfig", "new_state", "train"]

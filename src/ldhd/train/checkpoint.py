@@ -1,0 +1,88 @@
+"""Checkpoints: everything of a training state in one safetensors file, written at once, checked when read."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ldhd.files import BadFileError, read_tensors, write_tensors
+from ldhd.train.loop import State
+
+KEPT = 2
+"""Checkpoints kept: if the newest turns out damaged, the one before it is used."""
+
+
+def save(folder: Path, state: State, owner: str) -> None:
+    """Write the state of the run `owner` and drop checkpoints older than the newest two."""
+    tensors = {f"model.{name}": value for name, value in state.model.state_dict().items()}
+    for index, values in state.optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer.{index}.{name}": value for name, value in values.items()}
+    metadata = {"owner": owner, "step": state.step, "seconds": state.seconds, "metrics": state.metrics}
+    write_tensors(folder / f"step-{state.step:08d}.safetensors", tensors, metadata)
+    for old in saved(folder)[:-KEPT]:
+        old.unlink()
+
+
+def saved(folder: Path) -> list[Path]:
+    """The checkpoints of a folder, oldest first."""
+    return sorted(folder.glob("step-*.safetensors"))
+
+
+def restore(folder: Path, state: State, owner: str) -> bool:
+    """Continue from the newest good checkpoint; False if there is none at all.
+
+    A damaged one is passed over with a warning. When all are damaged that is an error: starting again in silence
+    would hide it.
+    """
+    paths = saved(folder)
+    for path in reversed(paths):
+        try:
+            tensors, metadata = read_tensors(path)
+            _restore(state, tensors, metadata, owner, path)
+            return True
+        except BadFileError as error:
+            warnings.warn(f"{error}; trying the checkpoint before it", stacklevel=2)
+    if paths:
+        raise BadFileError(f"no good checkpoint is left in {folder}; remove that folder to train from the start")
+    return False
+
+
+def save_model(path: Path, model: nn.Module, owner: str) -> None:
+    write_tensors(path, model.state_dict(), {"owner": owner})
+
+
+def load_model(path: Path, model: nn.Module, owner: str) -> None:
+    tensors, metadata = read_tensors(path)
+    _check_owner(metadata, owner, path)
+    _load_weights(model, tensors, path)
+
+
+def _restore(state: State, tensors: dict[str, Tensor], metadata: dict[str, Any], owner: str, path: Path) -> None:
+    _check_owner(metadata, owner, path)
+    parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimizer": {}}
+    for name, tensor in tensors.items():
+        part, rest = name.split(".", 1)
+        parts[part][rest] = tensor
+    _load_weights(state.model, parts["model"], path)
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in parts["optimizer"].items():
+        index, key = name.split(".")
+        moments.setdefault(int(index), {})[key] = tensor
+    groups = state.optimizer.state_dict()["param_groups"]
+    state.optimizer.load_state_dict({"state": moments, "param_groups": groups})
+    state.step, state.seconds, state.metrics = metadata["step"], metadata["seconds"], metadata["metrics"]
+
+
+def _check_owner(metadata: dict[str, Any], owner: str, path: Path) -> None:
+    if metadata["owner"] != owner:
+        raise BadFileError(f"{path} belongs to run {metadata['owner']}, not to {owner}")
+
+
+def _load_weights(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
+    expected = {name: value.shape for name, value in model.state_dict().items()}
+    if expected != {name: value.shape for name, value in tensors.items()}:
+        raise BadFileError(f"{path} holds the weights of another model")
+    with torch.no_grad():
+        model.load_state_dict(tensors)

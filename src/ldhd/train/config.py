@@ -1,0 +1,40 @@
+"""How a model is trained."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class TrainConfig(BaseModel):
+    """AdamW with linear warm-up and cosine decay."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    steps: int = Field(default=1000, ge=1)
+    schedule_steps: int | None = Field(default=None, ge=1)
+    """Length of the cosine, if training stops before its end (the paper: 10000, stopped at 1000)."""
+    batch_size: int = Field(default=256, ge=1)
+    accumulation: int = Field(default=1, ge=1)
+    """Batches whose gradients are averaged for one step."""
+    samples: int | Literal["endless"] = 10_000
+    """Size of the training set, or fresh instances at every step."""
+    learning_rate: float = Field(default=2e-3, gt=0.0)
+    warmup: float = Field(default=0.05, ge=0.0, lt=1.0)
+    """Share of the schedule with a linearly rising learning rate."""
+    weight_decay: float = Field(default=0.1, ge=0.0)
+    """Applied to matrices (tables and embeddings too), not to biases and norms."""
+    gradient_clip: float = Field(default=1.0, gt=0.0)
+    loss: Literal["answer", "sequence"] = "answer"
+    """Which tokens are to be predicted: those of the answer, or all."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """`auto` uses bfloat16 autocast on CUDA devices that support it; CPUs without AMX are slower with it."""
+    evaluate_every: int = Field(default=50, ge=1)
+    checkpoint_every: int = Field(default=100, ge=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> "TrainConfig":
+        if self.schedule_steps is not None and self.schedule_steps < self.steps:
+            raise ValueError(f"schedule_steps {self.schedule_steps} must not be below steps {self.steps}")
+        if isinstance(self.samples, int) and self.samples < 1:
+            raise ValueError(f"samples must be at least 1 or 'endless', got {self.samples}")
+        return self

@@ -1,0 +1,140 @@
+"""The training loop: from one state to the next, the same whether or not it was interrupted in between."""
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ldhd import seeds
+from ldhd.tasks import Task
+from ldhd.train.config import TrainConfig
+from ldhd.train.data import IGNORED, TrainingData, to_tensors
+
+LIVE_INSTANCES = 64
+"""Instances a training scale in the accuracy shown during training."""
+
+
+@dataclass
+class State:
+    """All that training changes."""
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    step: int = 0
+    seconds: float = 0.0
+    metrics: list[dict[str, Any]] = field(default_factory=list)
+
+
+def new_state(model: nn.Module, config: TrainConfig) -> State:
+    """AdamW with weight decay on matrices only."""
+    parameters = list(model.parameters())
+    groups = [
+        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": config.weight_decay},
+        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
+    ]
+    return State(model, torch.optim.AdamW(groups, lr=config.learning_rate))
+
+
+def train(
+    state: State,
+    task: Task,
+    scales: Sequence[int],
+    config: TrainConfig,
+    seed: int,
+    *,
+    on_step: Callable[[State, float], None] = lambda state, loss: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Train until `config.steps` or until `stop()`; `on_step` is called after every step with its loss."""
+    data = TrainingData(task, scales, config, seed)
+    device = next(state.model.parameters()).device
+    while state.step < config.steps and not stop():
+        started = time.perf_counter()
+        loss, norm = _step(state, data, config, seed, device)
+        state.step += 1
+        if state.step % config.evaluate_every == 0 or state.step == config.steps:
+            state.metrics.append(
+                {
+                    "step": state.step,
+                    "loss": loss,
+                    "learning_rate": config.learning_rate * schedule(state.step - 1, config),
+                    "gradient_norm": norm,
+                    "accuracy": live_accuracy(state.model, task, scales, seed),
+                }
+            )
+        state.seconds += time.perf_counter() - started
+        on_step(state, loss)
+
+
+def schedule(step: int, config: TrainConfig) -> float:
+    """Factor of the learning rate at a step counted from 0: linear warm-up, then half a cosine down to 0."""
+    total = config.schedule_steps or config.steps
+    warmup = config.warmup * total
+    if step < warmup:
+        return min(1.0, (step + 1) / warmup)
+    return 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(total - warmup, 1)))
+
+
+def live_accuracy(model: nn.Module, task: Task, scales: Sequence[int], seed: int) -> dict[str, float]:
+    """Exact match at each training scale in one forward pass.
+
+    Greedy decoding writes the whole answer exactly when every token is the most likely one after the right
+    prefix, so no decoding is needed for this number.
+    """
+    device = next(model.parameters()).device
+    instances = [
+        task.sample(scale, stream)
+        for scale in scales
+        for stream in [seeds.generator(seed, "live", scale)]
+        for _ in range(LIVE_INSTANCES)
+    ]
+    inputs, targets = (tensor.to(device) for tensor in to_tensors(instances))
+    model.eval()
+    with torch.no_grad():
+        right = ((model(inputs).argmax(-1) == targets) | (targets == IGNORED)).all(dim=1).float()
+    model.train()
+    return {
+        str(scale): value for scale, value in zip(scales, right.view(len(scales), -1).mean(1).tolist(), strict=True)
+    }
+
+
+def _step(
+    state: State, data: TrainingData, config: TrainConfig, seed: int, device: torch.device
+) -> tuple[float, float]:
+    """One update; the loss before it and the norm of its gradient."""
+    for group in state.optimizer.param_groups:
+        group["lr"] = config.learning_rate * schedule(state.step, config)
+    state.optimizer.zero_grad()
+    total = 0.0
+    # dropout and random offsets draw from the global stream: give each step its own, and leave the caller's alone
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(seeds.derive(seed, "noise", state.step))
+        for part in range(config.accumulation):
+            inputs, targets = (tensor.to(device) for tensor in data.batch(state.step * config.accumulation + part))
+            loss = _loss(state.model, inputs, targets, config, device) / config.accumulation
+            loss.backward()
+            total += loss.item()
+    norm = nn.utils.clip_grad_norm_(state.model.parameters(), config.gradient_clip).item()
+    if not math.isfinite(total):
+        raise FloatingPointError(f"the loss became {total} at step {state.step}; lower train.learning_rate")
+    state.optimizer.step()
+    return total, norm
+
+
+def _loss(model: nn.Module, inputs: Tensor, targets: Tensor, config: TrainConfig, device: torch.device) -> Tensor:
+    with autocast(config, device):
+        logits = model(inputs)
+    return F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+
+
+def autocast(config: TrainConfig, device: torch.device) -> contextlib.AbstractContextManager[Any]:
+    wanted = config.precision == "bfloat16" or (
+        config.precision == "auto" and device.type == "cuda" and torch.cuda.is_bf16_supported()
+    )
+    return torch.autocast(device.type, torch.bfloat16) if wanted else contextlib.nullcontext()
