@@ -50,11 +50,8 @@ class UnalignedFormat(Format):
 
     def read(self, prompt: str) -> Addends:
         left, right = digits.split(digits.between(prompt, "b", "=", SHAPE), "+", SHAPE)
-        addends = digits.read(left, "the first addend"), digits.read(right, "the second addend")
-        for addend in addends:
-            if addend != digits.strip(addend):
-                raise ValueError(f"addend {digits.write(addend)!r} ends in a leading zero (digits are reversed)")
-        return addends
+        first, second = digits.read(left, "the first addend"), digits.read(right, "the second addend")
+        return digits.strip(first), digits.strip(second)
 
     def needs(self, latent: Addends, label: Digits) -> Needs:
         return addition_needs(len(latent[0]), len(latent[1]), len(label))

@@ -14,7 +14,7 @@ class AlignedFormat(Format):
     Without a width, that of the instance itself is used. A run fixes it to its largest scale.
 
     >>> b210+543=7530e      12 + 345 = 357 at width 3
-    >>> b9900+1000=00100e   99 + 1 = 100 at width 4
+    >>> b99+10=001e         99 + 1 = 100 at width 2
     """
 
     def __init__(self, width: int | None = None):

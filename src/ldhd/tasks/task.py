@@ -98,7 +98,10 @@ class Task:
 
     def read(self, prompt: str) -> Instance:
         """The instance with this prompt, its answer computed; ValueError if it is no prompt of this task."""
-        return self.instance(self.format.read(prompt))
+        instance = self.instance(self.format.read(prompt))
+        if instance.prompt != prompt:
+            raise ValueError(f"{prompt!r} is not how {self.name} writes it: {instance.prompt!r}")
+        return instance
 
     def needs(self, instance: Instance) -> Needs:
         """For each answer token, the positions of the tokens that determine it; see `Format.needs`."""

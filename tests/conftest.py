@@ -1,0 +1,18 @@
+"""Shapes are checked in tests: every jaxtyping annotation of these packages is enforced by beartype."""
+
+from jaxtyping import install_import_hook
+
+install_import_hook(["ldhd.positions", "ldhd.model", "ldhd.train", "ldhd.evaluate"], "beartype.beartype")
+
+import pytest  # noqa: E402
+import torch  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+settings.register_profile("ldhd", deadline=None, max_examples=40, derandomize=True)
+settings.load_profile("ldhd")
+
+
+@pytest.fixture(autouse=True)
+def _one_thread_and_fixed_seed():
+    torch.set_num_threads(1)
+    torch.manual_seed(0)

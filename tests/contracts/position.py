@@ -1,0 +1,98 @@
+"""What every position embedding must satisfy inside a GPT; an embedding's test class inherits these."""
+
+import itertools
+
+import torch
+
+from ldhd.evaluate import greedy
+from ldhd.model import GPT, ModelConfig
+from ldhd.positions import Position
+from ldhd.tasks import TASKS
+from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, encode
+
+TEXT = "b90417+5263=26804e"
+
+
+class PositionContract:
+    """Subclasses say how the embedding is made."""
+
+    def make(self, dimension: int, heads: int, layer: int = 0) -> Position:
+        raise AssertionError("an embedding's test says how to make it")
+
+    def model(self, **options) -> GPT:
+        """Two layers with large random weights, so that outputs differ from token to token."""
+        torch.manual_seed(1)
+        config = ModelConfig(layers=2, heads=2, dimension=16, weight_std=0.4, **options)
+        model = GPT(config, VOCABULARY_SIZE, self.make)
+        for name, parameter in model.named_parameters():
+            if "table" in name or "attention.out" in name:
+                torch.nn.init.normal_(parameter)
+        return model.eval()
+
+    def logits(self, model, text, left=0, right=0):
+        """Logits on `text` with padding around it, of the text alone."""
+        tokens = torch.tensor([[PADDING] * left + encode(text) + [PADDING] * right])
+        valid = torch.zeros_like(tokens, dtype=torch.bool)
+        valid[:, left : left + len(text)] = True
+        return model(tokens, valid)[:, left : left + len(text)]
+
+    def test_padding_on_either_side_changes_nothing(self):
+        for options in ({}, {"log_length": True, "null_key": True}):
+            model = self.model(**options)
+            plain = model(torch.tensor([encode(TEXT)]))
+            for left, right in ((0, 0), (5, 0), (0, 5), (3, 4)):
+                assert torch.allclose(self.logits(model, TEXT, left, right), plain, atol=1e-4), (options, left, right)
+
+    def test_later_tokens_change_nothing(self):
+        model = self.model()
+        longer = self.logits(model, TEXT + "12345")[:, : len(TEXT)]
+        assert torch.allclose(longer, self.logits(model, TEXT), atol=1e-4)
+
+    def test_cache_equals_full_forward(self):
+        """Prefill and then single tokens, chunks, with padding on the left."""
+        for options in ({}, {"log_length": True, "null_key": True}):
+            model = self.model(**options)
+            for left, cuts in ((0, (1, 2, 3, 9)), (4, (7, 8, 15))):
+                tokens = torch.tensor([[PADDING] * left + encode(TEXT)])
+                valid = tokens != PADDING
+                full = model(tokens, valid)
+                cache = model.new_cache()
+                edges = [0, *cuts, tokens.shape[1]]
+                parts = [
+                    model(tokens[:, a:b], valid[:, a:b], cache) for a, b in itertools.pairwise(edges)
+                ]
+                assert torch.allclose(torch.cat(parts, 1)[:, left:], full[:, left:], atol=1e-4), (options, left)
+
+    def test_decoding_is_the_same_cached_or_not_and_padded_or_not(self):
+        """Strings of scales 3 to 12 in one batch, well beyond training scales."""
+        model = self.model(null_key=True, log_length=True)
+        stream = torch.Generator().manual_seed(0)
+        prompts = [encode(TASKS["addition"].sample(scale, stream).prompt) for scale in (3, 5, 8, 12)]
+        alone = [greedy(model, [prompt], 15, cache=False)[0] for prompt in prompts]
+        assert len({tuple(row) for row in alone}) > 1
+        assert greedy(model, prompts, 15) == alone
+        assert greedy(model, prompts, 15, cache=False, padding="left") == alone
+        assert greedy(model, prompts, 15, cache=False, padding="right") == alone
+
+    def test_every_parameter_gets_a_gradient(self):
+        model = self.model(null_key=True).train()
+        model(torch.tensor([encode(TEXT)])).square().sum().backward()
+        missing = [name for name, p in model.named_parameters() if p.grad is None or not p.grad.isfinite().all()]
+        assert missing == []
+
+    def test_one_token_is_enough(self):
+        assert self.model()(torch.tensor([[10]])).isfinite().all()
+
+    def test_relation_is_hashable_and_repeatable(self):
+        position = self.make(16, 2)
+        pairs = [(j, i) for j in range(len(TEXT)) for i in range(j + 1)]
+        classes = [position.relation(TEXT, j, i) for j, i in pairs]
+        assert len({*classes}) >= 1
+        assert classes == [position.relation(TEXT, j, i) for j, i in pairs]
+
+    def test_state_survives_a_round_trip(self):
+        model, other = self.model(), self.model()
+        torch.nn.init.zeros_(other.tokens.weight)
+        other.load_state_dict(model.state_dict())
+        tokens = torch.tensor([encode(TEXT)])
+        assert torch.equal(model(tokens), other(tokens))

@@ -1,0 +1,277 @@
+"""Every embedding fulfils the contract, and each what its own paper says."""
+
+import math
+
+import pytest
+import torch
+
+from contracts.formulas import random_anchor, rpe_absolute_by_loops, rpe_square_by_loops
+from contracts.position import TEXT, PositionContract
+from ldhd.positions import POSITIONS, RPE, Abacus, Absolute, NoPosition, RPEAbsolute, RPESquare, Sum
+from ldhd.positions.alibi import alibi_slopes
+from ldhd.positions.anchor import Anchor, natural_anchor
+from ldhd.positions.rope import Rotary
+from ldhd.tasks.tokens import encode
+
+
+def causal(n):
+    return torch.ones(1, 1, n, n, dtype=torch.bool).tril()
+
+
+class TestNone(PositionContract):
+    make = NoPosition
+
+    def test_permuting_the_past_changes_nothing(self):
+        """One layer without positions sees a set: only the order of the last token matters."""
+        model = self.model()
+        model.blocks = model.blocks[:1]
+        a, b = (model(torch.tensor([encode(text)]))[:, -1] for text in ("b123=", "b312="))
+        assert torch.allclose(a, b, atol=1e-5)
+
+
+class TestAbsolute(PositionContract):
+    make = Absolute
+
+    def test_beyond_the_table(self):
+        position = Absolute(16, 2, table_size=4)
+        assert position.max_length == 4
+        tokens = torch.zeros(1, 5, dtype=torch.long)
+        with pytest.raises(ValueError, match="position 4 is beyond the table of 4"):
+            position.embed(tokens, torch.arange(5)[None], tokens == 0, None)
+
+    def test_table_belongs_to_the_first_layer_only(self):
+        assert not list(Absolute(16, 2, layer=1).parameters())
+
+
+class TestRotary(PositionContract):
+    make = Rotary
+
+    def test_scores_agree_with_transformers(self):
+        from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+        q, k = torch.randn(2, 3, 9, 8), torch.randn(2, 3, 9, 8)
+        positions = torch.arange(9).expand(2, 9) + torch.tensor([[0], [40]])
+        frequencies = 1.0 / 10_000 ** (torch.arange(0, 8, 2) / 8)
+        angles = positions[..., None] * torch.cat([frequencies, frequencies])
+        theirs_q, theirs_k = apply_rotary_pos_emb(q, k, angles.cos(), angles.sin())
+        ours_q, ours_k = Rotary(24, 3).rotate(q, k, positions)
+        assert torch.allclose(ours_q @ ours_k.mT, theirs_q @ theirs_k.mT, atol=1e-5)
+
+    def test_scores_depend_on_the_distance_only(self):
+        q, k = torch.randn(1, 2, 5, 8), torch.randn(1, 2, 5, 8)
+        near, far = (Rotary(16, 2).rotate(q, k, torch.arange(5)[None] + shift) for shift in (0, 100))
+        assert torch.allclose(near[0] @ near[1].mT, far[0] @ far[1].mT, atol=1e-4)
+
+    def test_odd_head_dimension_is_refused(self):
+        with pytest.raises(ValueError, match="must be even, got 3"):
+            Rotary(6, 2)
+
+
+class TestAlibi(PositionContract):
+    make = POSITIONS["alibi"]
+
+    @pytest.mark.parametrize("heads", [1, 2, 6, 8, 12])
+    def test_scores_agree_with_transformers(self, heads):
+        """BLOOM adds slope * i; a row of logits may differ by a constant, which the softmax drops."""
+        from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+
+        n, d = 7, 4
+        theirs = build_alibi_tensor(torch.ones(1, n), heads, torch.float32).view(1, heads, 1, n)
+        q, k = torch.randn(1, heads, n, d), torch.randn(1, heads, n, d)
+        ours = self.make(d * heads, heads).bias(q, k, torch.zeros(1, n, d * heads), causal(n), None)
+        scores = q @ k.mT / math.sqrt(d)
+        hidden = ~causal(n)
+        a = (scores + ours / math.sqrt(d)).masked_fill(hidden, -torch.inf).softmax(-1)
+        b = (scores + theirs).masked_fill(hidden, -torch.inf).softmax(-1)
+        assert torch.allclose(a, b, atol=1e-6)
+
+    def test_slopes_of_the_paper(self):
+        assert alibi_slopes(8) == [2.0**-k for k in range(1, 9)]
+
+
+class TestRPE(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return RPE(dimension, heads, layer, max_distance=6)
+
+    def test_zero_table_is_no_position(self):
+        model = self.model()
+        tokens = torch.tensor([encode(TEXT)])
+        for block in model.blocks:
+            torch.nn.init.zeros_(block.attention.position.table)
+        other = TestNone().model()
+        other.load_state_dict({k: v for k, v in model.state_dict().items() if "table" not in k})
+        assert torch.allclose(model(tokens), other(tokens), atol=1e-6)
+
+
+def bias_of(position, q, hidden):
+    n = hidden.shape[1]
+    return position.bias(q, torch.randn_like(q), hidden, causal(n), None)
+
+
+class TestRPESquare(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return RPESquare(dimension, heads, layer, max_distance=3)
+
+    def test_module_is_the_formula_with_its_own_anchors(self):
+        for projections in ("separate", "key"):
+            position = RPESquare(8, 2, max_distance=20, projections=projections, anchor_scale=1.5)
+            q, hidden = torch.randn(1, 2, 7, 4), torch.randn(1, 7, 8)
+            anchor = position.anchor(q, q, hidden, causal(7), None)
+            bias = bias_of(position, q, hidden)
+            assert torch.allclose(bias.tril(), rpe_square_by_loops(q, anchor, position.table), atol=1e-5)
+
+    def test_relation_is_the_difference_of_distances_to_anchors(self):
+        position = RPESquare(8, 2, max_distance=2)
+        # b 1 2 3 = 1 2 : the query at the first answer token, two after its anchor
+        text = "b123=12"
+        assert position.relation(text, 5, 2) == (5 - 4) - (2 - 0)
+        assert position.relation(text, 6, 2) == 0
+        assert position.relation(text, 4, 3) == -2
+
+
+class TestRPESquareHard(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return RPESquare(dimension, heads, layer, max_distance=2, projections="separate", hard=True)
+
+
+class TestRPESquareShared(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return RPESquare(dimension, heads, layer, max_distance=20, projections="shared", anchor_scale=1.0)
+
+
+class TestRPEAbsolute(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return RPEAbsolute(dimension, heads, layer, max_distance=3)
+
+    def test_module_is_the_formula_with_its_own_anchors(self):
+        position = RPEAbsolute(8, 2, max_distance=4, projections="separate", anchor_scale=1.0)
+        q, hidden = torch.randn(1, 2, 7, 4), torch.randn(1, 7, 8)
+        anchor = position.anchor(q, q, hidden, causal(7), None)
+        bias = bias_of(position, q, hidden)
+        assert torch.allclose(bias.tril(), rpe_absolute_by_loops(q, anchor, position.table), atol=1e-5)
+
+
+class TestSum(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return Sum([RPESquare(dimension, heads, layer), RPEAbsolute(dimension, heads, layer)])
+
+    def test_sum_is_the_sum(self):
+        q, hidden = torch.randn(1, 2, 6, 4), torch.randn(1, 6, 8)
+        terms = [RPESquare(8, 2), RPEAbsolute(8, 2), RPE(8, 2)]
+        total = bias_of(Sum(terms), q, hidden)
+        assert torch.allclose(total, sum(bias_of(term, q, hidden) for term in terms), atol=1e-6)
+
+    def test_only_logit_terms(self):
+        with pytest.raises(ValueError, match="Rotary is no logit term"):
+            Sum([RPE(8, 2), Rotary(8, 2)])
+
+
+class TestAbacus(PositionContract):
+    make = Abacus
+
+    @pytest.mark.parametrize(
+        ("text", "ids"),
+        [
+            ("b123+45=861e", [0, 1, 2, 3, 0, 1, 2, 0, 1, 2, 3, 0]),
+            ("123", [1, 2, 3]),
+            ("b=e", [0, 0, 0]),
+        ],
+    )
+    def test_digit_ids_of_its_paper(self, text, ids):
+        tokens = torch.tensor([encode(text)])
+        assert Abacus(8, 2).ids(tokens, torch.ones_like(tokens, dtype=torch.bool)).tolist() == [ids]
+        position = Abacus(8, 2)
+        assert [position.relation(text, 0, i)[1] for i in range(len(text))] == ids
+
+    def test_one_random_offset_a_sequence_in_training_only(self):
+        position = Abacus(4, 2, max_offset=50)
+        with torch.no_grad():
+            position.table[:] = torch.arange(position.table_size + 1)[:, None]
+        tokens = torch.tensor([encode("b12+345=")] * 200)
+        valid = torch.ones_like(tokens, dtype=torch.bool)
+        plain = position.ids(tokens, valid)
+        position.train()
+        shifted = position.embed(tokens, plain, valid, None)[..., 0]
+        offsets = (shifted - plain)[plain > 0].view(200, 5)
+        assert (offsets == offsets[:, :1]).all()
+        assert 0 <= offsets.min() < 10
+        assert 40 < offsets.max() <= 50
+        assert (shifted[plain == 0] == 0).all()
+        assert torch.equal(position.eval().embed(tokens, plain, valid, None)[..., 0], plain.float())
+
+    def test_number_beyond_the_table(self):
+        position = Abacus(4, 2, max_offset=0, table_size=3).eval()
+        tokens = torch.tensor([encode("1234")])
+        with pytest.raises(ValueError, match="digit 4 of a number is beyond the table of 3"):
+            position.embed(tokens, tokens, torch.ones_like(tokens, dtype=torch.bool), None)
+
+
+class TestAnchor:
+    def test_hard_anchor_chooses_and_passes_the_soft_gradient(self):
+        soft, hard = (Anchor(8, 2, "separate", 1.0, hard=h) for h in (False, True))
+        hard.load_state_dict(soft.state_dict())
+        hidden = torch.randn(1, 5, 8)
+        q = torch.randn(1, 2, 5, 4)
+        a, b = soft(q, q, hidden, causal(5), None), hard(q, q, hidden, causal(5), None)
+        assert torch.allclose(b, torch.nn.functional.one_hot(a.argmax(-1), 5).float(), atol=1e-6)
+        weight = torch.randn_like(a)
+        for weights, module in ((a, soft), (b, hard)):
+            (weights * weight).sum().backward()
+            assert module.key.weight.grad.abs().max() > 0
+        assert torch.allclose(soft.key.weight.grad, hard.key.weight.grad, atol=1e-6)
+
+    def test_rows_are_causal_weights(self):
+        anchor = Anchor(8, 2, "key", 4.0, hard=False)
+        weights = anchor(torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4), torch.randn(1, 5, 8), causal(5), None)
+        assert torch.allclose(weights.sum(-1), torch.ones(1, 2, 5))
+        assert torch.equal(weights, weights.tril())
+
+    def test_shared_scores_are_the_attention_s_own(self):
+        q, k = torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4)
+        weights = Anchor(8, 2, "shared", 2.0, hard=False)(q, k, torch.randn(1, 5, 8), causal(5), None)
+        assert torch.allclose(weights, (2 * q @ k.mT).masked_fill(~causal(5), -torch.inf).softmax(-1), atol=1e-6)
+
+    def test_key_scores_are_separate_ones_with_a_constant_query(self):
+        """W_Q x_j replaced by a vector that does not depend on x: every row ranks the keys alike."""
+        hidden = torch.randn(1, 6, 8)
+        key = Anchor(8, 2, "key", 4.0, hard=False)
+        weights = key(torch.empty(1, 2, 6, 4), torch.empty(1, 2, 6, 4), hidden, causal(6), None)
+        ratio = weights[..., 1] / weights[..., 0]
+        assert torch.allclose(ratio[..., 1:], ratio[..., 1:2].expand_as(ratio[..., 1:]), rtol=1e-4)
+
+    def test_scale_must_be_positive(self):
+        with pytest.raises(ValueError, match="must be positive, got 0.0"):
+            Anchor(8, 2, "key", 0.0, hard=False)
+
+    def test_natural_anchor(self):
+        assert [natural_anchor("b12+3=4", j) for j in range(7)] == [0, 0, 0, 3, 3, 5, 5]
+
+
+@pytest.mark.parametrize("kind", [RPE, RPESquare, RPEAbsolute])
+def test_negative_distance_is_refused(kind):
+    with pytest.raises(ValueError, match="max_distance must be at least 0, got -1"):
+        kind(8, 2, max_distance=-1)
+
+
+@pytest.mark.parametrize("kind", POSITIONS.values())
+def test_heads_must_divide_the_dimension(kind):
+    with pytest.raises(ValueError, match="dimension 10 is not a multiple of heads 3"):
+        kind(10, 3)
+
+
+def test_random_anchor_is_an_anchor():
+    anchor = random_anchor(1, 1, 4, torch.float64)
+    assert torch.allclose(anchor.sum(-1), torch.ones(1, 1, 4, dtype=torch.float64))
+
+
+def test_positions_import_torch_alone():
+    """They can be lifted into any model: no other part of ldhd is imported by them."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, ldhd.positions; "
+        "print([m for m in sys.modules if m.startswith('ldhd.') and not m.startswith('ldhd.positions')])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert run.stdout.strip() == "[]"

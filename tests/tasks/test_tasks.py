@@ -1,0 +1,174 @@
+"""Each task against an independent computation with Python's integers."""
+
+import sys
+from collections import Counter
+
+import pytest
+import torch
+
+from contracts.task import TaskContract, generator
+from ldhd.tasks import TASKS
+
+sys.set_int_max_str_digits(10_000)
+
+
+def number(reversed_digits: str) -> int:
+    return int(reversed_digits[::-1])
+
+
+class TestCopy(TaskContract):
+    task = TASKS["copy"]
+
+    def expected(self, prompt):
+        return prompt[1:-1] + "e"
+
+    def test_needs(self):
+        assert self.task.needs(self.task.read("b40=")) == [{"x": 1}, {"x": 2}, {"x": None}]
+
+
+class TestAddition(TaskContract):
+    task = TASKS["addition"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("+")
+        return str(number(x) + number(y))[::-1] + "e"
+
+    def test_worked_strings(self):
+        assert self.task.read("b21+543=").answer == "753e"
+        assert self.task.read("b99+1=").answer == "001e"
+        assert self.task.read("b0+0=").answer == "0e"
+
+    def test_needs_of_the_digit_after_z_previous(self):
+        """At query z_{t-1}, z_t needs both digits of place t and of place t - 1, and the query itself."""
+        #        b 9 9 + 1 = 0 0 1 e
+        # index  0 1 2 3 4 5 6 7 8 9
+        needs = self.task.needs(self.task.read("b99+1="))
+        assert needs[0] == {"x": 1, "y": 4, "x_previous": None, "y_previous": None, "z_previous": None}
+        assert needs[1] == {"x": 2, "y": None, "x_previous": 1, "y_previous": 4, "z_previous": 6}
+        assert needs[2] == {"x": None, "y": None, "x_previous": 2, "y_previous": None, "z_previous": 7}
+        assert needs[3] == {"x": None, "y": None, "x_previous": None, "y_previous": None, "z_previous": 8}
+
+    def test_lengths_are_uniform(self):
+        """On scales 1..3 the nine pairs of lengths are equally likely; at one scale, its 2 n - 1 pairs."""
+
+        def lengths(instances):
+            return Counter((len(i.latent[0]), len(i.latent[1])) for i in instances)
+
+        training = lengths(self.task.sample_training((1, 2, 3), 9000, generator()))
+        assert len(training) == 9
+        assert all(abs(count - 1000) < 150 for count in training.values())
+        stream = generator(1)
+        single = lengths(self.task.sample(3, stream) for _ in range(5000))
+        assert set(single) == {(3, 1), (3, 2), (3, 3), (1, 3), (2, 3)}
+        assert all(abs(count - 1000) < 150 for count in single.values())
+
+    def test_no_leading_zero_but_a_single_one(self):
+        addends = [addend for i in self.task.sample_training((1, 2, 3, 4), 3000, generator()) for addend in i.latent]
+        assert all(addend[-1] != 0 for addend in addends if len(addend) > 1)
+        assert (0,) in addends
+        with pytest.raises(ValueError, match=r"is not how addition writes it: 'b12\+3='"):
+            self.task.read("b120+3=")
+
+
+class TestAdditionAligned(TaskContract):
+    task = TASKS["addition-aligned"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("+")
+        return str(number(x) + number(y)).zfill(len(x) + 1)[::-1] + "e"
+
+    def test_width_of_a_run(self):
+        task = self.task.for_scales((1, 2, 4))
+        assert {len(task.sample(scale, generator()).text) for scale in (1, 2, 3, 4)} == {1 + 4 + 1 + 4 + 1 + 5 + 1}
+        assert task.read("b9900+1000=").answer == "00100e"
+        with pytest.raises(ValueError, match="does not fit the aligned width 4"):
+            task.sample(5, generator())
+
+    def test_shares_latent_and_concept_with_addition(self):
+        unaligned = TASKS["addition"]
+        for scale in (1, 3, 5):
+            a, b = self.task.sample(scale, generator(scale)), unaligned.sample(scale, generator(scale))
+            assert a.latent == b.latent
+        assert self.task.concept is unaligned.concept
+
+
+class TestParity(TaskContract):
+    task = TASKS["parity"]
+
+    def expected(self, prompt):
+        bits = prompt[1:-1]
+        return "".join(str(bits[: k + 1].count("1") % 2) for k in range(len(bits))) + "e"
+
+    def test_needs(self):
+        assert self.task.needs(self.task.read("b11=")) == [
+            {"x": 1, "y_previous": None},
+            {"x": 2, "y_previous": 4},
+            {"x": None, "y_previous": 5},
+        ]
+
+
+class TestParityDirect(TaskContract):
+    task = TASKS["parity-direct"]
+
+    def expected(self, prompt):
+        return f"{prompt.count('1') % 2}e"
+
+
+class TestMultiplication(TaskContract):
+    task = TASKS["multiplication"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("*")
+        return str(int(x) * number(y)).zfill(len(y) + 1)[::-1] + "e"
+
+    def test_factor_is_one_to_nine(self):
+        factors = {i.latent[0] for i in self.task.sample_training((1, 2), 500, generator())}
+        assert factors == set(range(1, 10))
+
+
+class TestDivision(TaskContract):
+    task = TASKS["division"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("\\")
+        return str(int(y) // int(x)).zfill(len(y)) + "e"
+
+    def test_worked_strings(self):
+        assert self.task.read("b7\\861=").answer == "123e"
+        assert self.task.read("b4\\38=").answer == "09e"
+
+
+class TestAdditionMod10(TaskContract):
+    task = TASKS["addition-mod10"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("+")
+        assert len(x) == len(y)
+        return f"{(number(x) + number(y)) % 10}e"
+
+
+def test_every_task_is_tested_under_its_name():
+    tested = {kind.task.name for kind in TaskContract.__subclasses__()}
+    assert tested == set(TASKS)
+    assert all(task.name == name for name, task in TASKS.items())
+
+
+def test_scales_are_balanced_in_training():
+    instances = TASKS["copy"].sample_training((1, 2, 3, 4, 5), 10_000, generator())
+    assert Counter(instance.scale for instance in instances) == dict.fromkeys(range(1, 6), 2000)
+
+
+def test_docstrings_show_true_strings():
+    """Every `>>> prompt=answer` of a format's docstring is what the task makes of that prompt."""
+    for task in TASKS.values():
+        examples = [line.split()[1] for line in type(task.format).__doc__.splitlines() if ">>>" in line]
+        assert len(examples) >= 2, task.name
+        for example in examples:
+            prompt, answer = example.split("=")
+            assert task.read(prompt + "=").answer == answer
+
+
+def test_digits_are_uniform():
+    digits = torch.tensor([TASKS["copy"].sample(5, generator(seed)).latent for seed in range(2000)])
+    counts = torch.bincount(digits.flatten(), minlength=10)
+    assert (counts - 1000).abs().max() < 150
