@@ -13,6 +13,9 @@ import safetensors.torch
 from torch import Tensor
 
 
+DIGEST_LENGTH = 64
+
+
 class BadFileError(ValueError):
     """A file that was truncated, altered, or belongs to something else."""
 
@@ -44,9 +47,9 @@ def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
     """A safetensors file whose metadata carry a digest of everything in it."""
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    text = json.dumps(metadata, sort_keys=True)
-    stored = {"ldhd": text, "digest": _digest(contiguous, text)}
-    write_bytes(path, safetensors.torch.save(contiguous, stored))
+    text = json.dumps(metadata)
+    # one entry only: safetensors writes several in no fixed order, and equal runs should give equal bytes
+    write_bytes(path, safetensors.torch.save(contiguous, {"ldhd": _digest(contiguous, text) + text}))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -55,8 +58,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         with safetensors.safe_open(str(path), framework="pt") as file:
             stored = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        text = stored["ldhd"]
-        if stored["digest"] != _digest(tensors, text):
+        digest, text = stored["ldhd"][:DIGEST_LENGTH], stored["ldhd"][DIGEST_LENGTH:]
+        if digest != _digest(tensors, text):
             raise BadFileError(f"{path} was altered: its digest does not match")
         return tensors, json.loads(text)
     except FileNotFoundError:

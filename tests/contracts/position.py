@@ -58,9 +58,7 @@ class PositionContract:
                 full = model(tokens, valid)
                 cache = model.new_cache()
                 edges = [0, *cuts, tokens.shape[1]]
-                parts = [
-                    model(tokens[:, a:b], valid[:, a:b], cache) for a, b in itertools.pairwise(edges)
-                ]
+                parts = [model(tokens[:, a:b], valid[:, a:b], cache) for a, b in itertools.pairwise(edges)]
                 assert torch.allclose(torch.cat(parts, 1)[:, left:], full[:, left:], atol=1e-4), (options, left)
 
     def test_decoding_is_the_same_cached_or_not_and_padded_or_not(self):

@@ -240,7 +240,7 @@ class TestAnchor:
         assert torch.allclose(ratio[..., 1:], ratio[..., 1:2].expand_as(ratio[..., 1:]), rtol=1e-4)
 
     def test_scale_must_be_positive(self):
-        with pytest.raises(ValueError, match="must be positive, got 0.0"):
+        with pytest.raises(ValueError, match=r"must be positive, got 0\.0"):
             Anchor(8, 2, "key", 0.0, hard=False)
 
     def test_natural_anchor(self):

@@ -1,0 +1,139 @@
+"""Decoding and scoring, against a model that knows the answers."""
+
+import pytest
+import torch
+
+from ldhd.evaluate import evaluate, greedy, score, trace, wilson
+from ldhd.evaluate.decode import pad
+from ldhd.model import GPT, ModelConfig
+from ldhd.positions import RPE, RPESquare
+from ldhd.tasks import TASKS
+from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, decode, encode
+
+COPY = TASKS["copy"]
+
+
+class Oracle(GPT):
+    """Continues every string of copy as `write(prompt)` says; it reads its whole row at every step."""
+
+    def __init__(self, write):
+        super().__init__(ModelConfig(layers=1, heads=1, dimension=2), VOCABULARY_SIZE, RPE)
+        self.write = write
+
+    def new_cache(self):
+        return []
+
+    def forward(self, tokens, valid=None, cache=None):
+        if cache is not None:
+            cache.append(tokens)
+            tokens = torch.cat(cache, dim=1)
+        logits = torch.zeros(*tokens.shape, VOCABULARY_SIZE)
+        for row, ids in enumerate(tokens.tolist()):
+            text = decode(token for token in ids if token != PADDING)
+            prompt, written = text[: text.index("=") + 1], text[text.index("=") + 1 :]
+            answer = self.write(prompt) + "e" * 50
+            logits[row, -1, encode(answer[len(written)])[0]] = 1
+        return logits
+
+
+def right(prompt):
+    return prompt[1:-1] + "e"
+
+
+def test_a_model_that_knows_the_answers_is_perfect():
+    result = evaluate(Oracle(right), COPY, 7, 300, seed=0)
+    assert (result.scale, result.n, result.exact, result.per_token) == (7, 300, 1.0, 1.0)
+    assert result.per_position == [1.0] * 8
+    assert result.high == pytest.approx(1.0)
+    assert result.low == pytest.approx(0.987, abs=1e-3)
+
+
+def test_the_end_counts():
+    """A model that writes one digit too many is never exact, and only its last token is wrong."""
+    result = evaluate(Oracle(lambda prompt: right(prompt).replace("e", "0")), COPY, 3, 50, seed=0)
+    assert result.exact == 0
+    assert result.per_position == [1.0, 1.0, 1.0, 0.0]
+    assert result.per_token == 0.75
+
+
+def test_stopping_early_makes_the_rest_wrong():
+    result = evaluate(Oracle(lambda prompt: right(prompt)[:2] + "e"), COPY, 4, 50, seed=0)
+    assert result.per_position[:2] == [1.0, 1.0]
+    assert result.per_position[2:] == [0.0, 0.0, 0.0]
+
+
+def test_answers_of_several_lengths_are_scored_where_they_have_a_token():
+    addition = TASKS["addition"]
+    instances = [addition.read("b9+1="), addition.read("b2+3=")]
+    result = score(Oracle(lambda prompt: addition.read(prompt).answer), instances)
+    assert result.per_position == [1.0, 1.0, 1.0]
+    assert result.exact == 1.0
+
+
+def test_every_model_is_asked_the_same_questions():
+    asked = []
+
+    def keep(prompt):
+        asked[-1].append(prompt)
+        return right(prompt)
+
+    for _ in range(2):
+        asked.append([])
+        evaluate(Oracle(keep), COPY, 5, 20, seed=3)
+    assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"), [(0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (15, 50, 0.1910, 0.4375)]
+)
+def test_wilson_interval(successes, n, low, high):
+    assert wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_wilson_without_data_knows_nothing():
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_padding():
+    tokens, valid = pad([[1, 2, 3], [4]], "left", torch.device("cpu"))
+    assert tokens.tolist() == [[1, 2, 3], [PADDING, PADDING, 4]]
+    assert valid.tolist() == [[True] * 3, [False, False, True]]
+    assert pad([[1, 2], [4]], "right", torch.device("cpu"))[0].tolist() == [[1, 2], [4, PADDING]]
+
+
+def test_decoding_ends_at_e():
+    oracle = Oracle(right)
+    assert [decode(row) for row in greedy(oracle, [encode("b12="), encode("b3=")], 9)] == ["12e", "3e"]
+    with pytest.raises(ValueError, match="padding on the left"):
+        greedy(oracle, [encode("b1=")], 3, padding="right")
+
+
+def tiny(position):
+    torch.manual_seed(0)
+    return GPT(ModelConfig(layers=2, heads=2, dimension=16, null_key=True), VOCABULARY_SIZE, position).eval()
+
+
+def test_trace_finds_the_first_error_and_the_weights():
+    traced = trace(tiny(RPESquare), COPY, "b407=")
+    assert traced.instance.answer == "407e"
+    assert traced.first_error is not None
+    assert traced.output[: traced.first_error] == "407e"[: traced.first_error]
+    assert [layer.shape for layer in traced.attention] == [(2, 8, 8)] * 2
+    assert [layer.shape for layer in traced.anchors] == [(2, 8, 8)] * 2
+    assert torch.allclose(traced.anchors[0].sum(-1), torch.ones(2, 8))
+
+
+def test_trace_reads_the_attention_of_the_query_before_each_token():
+    traced = trace(tiny(RPE), COPY, "b40=")
+    slots = traced.slots(COPY.needs(traced.instance))
+    # the query of answer token 0 is `=` at index 3, of token 1 the first digit written
+    assert slots[0]["x"] == pytest.approx(max(float(layer[:, 3, 1].max()) for layer in traced.attention))
+    assert slots[1]["x"] == pytest.approx(max(float(layer[:, 4, 2].max()) for layer in traced.attention))
+    assert slots[2]["x"] is None
+    assert traced.anchors == []
+
+
+def test_trace_leaves_no_hooks_behind():
+    model = tiny(RPESquare)
+    trace(model, COPY, "b1=")
+    assert not any(module._forward_hooks for module in model.modules())

@@ -1,0 +1,195 @@
+"""Schedule, data, gradients and checkpoints of the training loop."""
+
+import math
+
+import pytest
+import torch
+
+from ldhd.files import BadFileError
+from ldhd.model import GPT, ModelConfig
+from ldhd.positions import Abacus, RPESquare
+from ldhd.tasks import TASKS
+from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, decode
+from ldhd.train import TrainConfig, checkpoint, new_state, train
+from ldhd.train.data import IGNORED, TrainingData, to_tensors
+from ldhd.train.loop import live_accuracy, schedule
+
+COPY = TASKS["copy"]
+
+
+def tiny_model(position=RPESquare, dropout=0.0):
+    torch.manual_seed(5)
+    return GPT(ModelConfig(layers=1, heads=2, dimension=16, dropout=dropout), VOCABULARY_SIZE, position)
+
+
+def config(**options):
+    usual = {"steps": 6, "batch_size": 8, "samples": 20, "evaluate_every": 2, "checkpoint_every": 2}
+    return TrainConfig(**{**usual, **options})
+
+
+def test_schedule_warms_up_and_follows_a_cosine():
+    c = TrainConfig(steps=100, warmup=0.1)
+    assert [schedule(step, c) for step in (0, 4, 9)] == pytest.approx([0.1, 0.5, 1.0])
+    assert schedule(10, c) == pytest.approx(1.0)
+    assert schedule(55, c) == pytest.approx(0.5)
+    assert schedule(100, c) == pytest.approx(0.0)
+    assert schedule(30, c) == pytest.approx(0.5 * (1 + math.cos(math.pi * 20 / 90)))
+
+
+def test_schedule_longer_than_training():
+    """The paper's copy runs: a cosine over 10000 steps, stopped at 1000."""
+    c = TrainConfig(steps=1000, schedule_steps=10_000)
+    assert schedule(999, c) > 0.98
+    with pytest.raises(ValueError, match="must not be below steps"):
+        TrainConfig(steps=100, schedule_steps=99)
+
+
+def test_targets_are_the_next_tokens_of_the_answer():
+    instances = [COPY.read("b12="), COPY.read("b7=")]
+    inputs, targets = to_tensors(instances)
+    assert decode(inputs[0]) == "b12=12"
+    assert targets[0].tolist() == [IGNORED] * 3 + [1, 2, 11]
+    assert inputs[1].tolist()[5:] == [PADDING]
+    assert targets[1].tolist() == [IGNORED] * 2 + [7, 11, IGNORED, IGNORED]
+    whole = to_tensors(instances, loss="sequence")[1]
+    assert whole[0].tolist() == [1, 2, 12, 1, 2, 11]
+
+
+def rows(batch):
+    return [decode(token for token in row if token != PADDING) for row in batch[0].tolist()]
+
+
+def test_every_epoch_sees_every_instance_once():
+    data = TrainingData(COPY, (1, 2, 3), config(samples=20, batch_size=8), seed=3)
+    seen = [row for index in range(5) for row in rows(data.batch(index))]
+    assert sorted(seen[:20]) == sorted(seen[20:])
+    assert seen[:20] != seen[20:]
+
+
+def test_a_batch_depends_on_seed_and_index_only():
+    for samples in (20, "endless"):
+        forwards, backwards = (TrainingData(COPY, (1, 2), config(samples=samples), seed=3) for _ in range(2))
+        a = [forwards.batch(index) for index in range(6)]
+        b = [backwards.batch(index) for index in reversed(range(6))][::-1]
+        assert all(torch.equal(x[0], y[0]) and torch.equal(x[1], y[1]) for x, y in zip(a, b, strict=True))
+
+
+def test_endless_data_are_fresh():
+    data = TrainingData(COPY, (5,), config(samples="endless", batch_size=50), seed=3)
+    assert len({row for index in range(10) for row in rows(data.batch(index))}) > 480
+
+
+def test_weight_decay_is_on_matrices_only():
+    state = new_state(tiny_model(), config(weight_decay=0.7))
+    for group in state.optimizer.param_groups:
+        dimensions = {parameter.dim() for parameter in group["params"]}
+        assert group["weight_decay"] == (0 if dimensions == {1} else 0.7)
+        assert 1 not in dimensions or dimensions == {1}
+
+
+def test_accumulation_equals_a_larger_batch():
+    """Two batches of equal answer lengths, averaged, are one batch of twice the size."""
+    weights = []
+    for options in ({"batch_size": 8, "accumulation": 2}, {"batch_size": 16}):
+        state = new_state(tiny_model(), config(steps=2, **options))
+        train(state, COPY, (3,), config(steps=2, **options), seed=1)
+        weights.append(torch.cat([p.flatten() for p in state.model.parameters()]))
+    assert torch.allclose(*weights, atol=1e-5)
+
+
+def test_loss_falls_and_live_accuracy_is_teacher_forced_exact_match():
+    c = config(steps=150, batch_size=32, samples="endless", learning_rate=5e-3, evaluate_every=50)
+    state = new_state(tiny_model(), c)
+    losses = []
+    train(state, COPY, (1,), c, seed=0, on_step=lambda state, loss: losses.append(loss))
+    assert losses[-1] < 0.3 * losses[0]
+    assert [row["step"] for row in state.metrics] == [50, 100, 150]
+    assert state.metrics[-1]["accuracy"] == live_accuracy(state.model, COPY, (1,), seed=0)
+    assert state.metrics[-1]["accuracy"]["1"] > state.metrics[0]["accuracy"]["1"]
+
+
+def test_training_leaves_the_global_random_stream_alone():
+    torch.manual_seed(9)
+    expected = torch.rand(3)
+    torch.manual_seed(9)
+    c = config()
+    train(new_state_of(c), COPY, (1, 2), c, seed=0)
+    torch.manual_seed(9)
+    state = new_state_of(c)
+    torch.manual_seed(9)
+    train(state, COPY, (1, 2), c, seed=0)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def new_state_of(c, position=Abacus, dropout=0.2):
+    return new_state(tiny_model(position, dropout), c)
+
+
+def everything(state):
+    moments = state.optimizer.state_dict()["state"]
+    named = {f"{index}.{name}": value for index, values in moments.items() for name, value in values.items()}
+    return {**state.model.state_dict(), **named}
+
+
+@pytest.mark.parametrize("cut", [1, 3, 5])
+def test_resuming_is_bit_exact_with_dropout_and_random_offsets(tmp_path, cut):
+    c = config()
+    whole = new_state_of(c)
+    train(whole, COPY, (1, 2, 3), c, seed=4)
+    first = new_state_of(c)
+    train(first, COPY, (1, 2, 3), c, seed=4, stop=lambda: first.step >= cut)
+    checkpoint.save(tmp_path, first, "run")
+    second = new_state_of(c)
+    assert checkpoint.restore(tmp_path, second, "run")
+    assert second.step == cut
+    train(second, COPY, (1, 2, 3), c, seed=4)
+    expected, found = everything(whole), everything(second)
+    assert expected.keys() == found.keys()
+    assert [name for name in expected if not torch.equal(expected[name], found[name])] == []
+    assert second.metrics == whole.metrics
+
+
+class TestCheckpoints:
+    @pytest.fixture
+    def folder(self, tmp_path):
+        c = config()
+        state = new_state_of(c)
+        train(state, COPY, (1, 2), c, seed=0, on_step=lambda state, loss: checkpoint.save(tmp_path, state, "run"))
+        return tmp_path
+
+    def test_only_the_newest_two_are_kept(self, folder):
+        assert [path.name for path in checkpoint.saved(folder)] == [
+            "step-00000005.safetensors",
+            "step-00000006.safetensors",
+        ]
+        assert [path for path in folder.iterdir() if path.name.startswith(".")] == []
+
+    def test_none_at_all_is_a_fresh_start(self, tmp_path):
+        assert not checkpoint.restore(tmp_path / "absent", new_state_of(config()), "run")
+
+    @pytest.mark.parametrize("damage", ["truncate", "flip", "empty"])
+    def test_a_damaged_one_is_passed_over(self, folder, damage):
+        newest = checkpoint.saved(folder)[-1]
+        content = bytearray(newest.read_bytes())
+        if damage == "flip":
+            content[-5] ^= 1
+        newest.write_bytes({"truncate": content[:-9], "flip": content, "empty": b""}[damage])
+        state = new_state_of(config())
+        with pytest.warns(UserWarning, match="trying the checkpoint before it"):
+            assert checkpoint.restore(folder, state, "run")
+        assert state.step == 5
+
+    def test_no_good_one_left(self, folder):
+        for path in checkpoint.saved(folder):
+            path.write_bytes(b"nonsense")
+        with (
+            pytest.warns(UserWarning, match="not a whole"),
+            pytest.raises(BadFileError, match="no good checkpoint is left"),
+        ):
+            checkpoint.restore(folder, new_state_of(config()), "run")
+
+    def test_of_another_run_or_model(self, folder):
+        with pytest.warns(UserWarning, match="belongs to run run, not to other"), pytest.raises(BadFileError):
+            checkpoint.restore(folder, new_state_of(config()), "other")
+        with pytest.warns(UserWarning, match="another model"), pytest.raises(BadFileError):
+            checkpoint.restore(folder, new_state_of(config(), position=RPESquare), "run")
