@@ -12,7 +12,6 @@ import safetensors
 import safetensors.torch
 from torch import Tensor
 
-
 DIGEST_LENGTH = 64
 
 

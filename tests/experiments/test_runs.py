@@ -70,7 +70,7 @@ class TestConfig:
         assert options["rpe-absolute"]["hard"]
         assert (options["rpe-square"]["max_distance"], options["rpe-absolute"]["max_distance"]) == (2, 7)
         configs = make_configs("copy", ["none", "rpe"], settings={"position.max_distance": 3})
-        assert [config.position_options for config in configs][0] == {"none": {}}
+        assert configs[0].position_options == {"none": {}}
         assert configs[1].position_options["rpe"]["max_distance"] == 3
 
     def test_training_set_is_the_paper_s(self):
