@@ -1,0 +1,74 @@
+"""Verdicts, tables and figures from records."""
+
+import pytest
+from rich.console import Console
+
+from ldhd.experiments import Record, Result
+from ldhd.report import accuracy_table, digit_table, plot_accuracy
+from ldhd.report.summary import cells, per_position
+
+
+def record(position="rpe", seed=0, exact=(1.0, 0.0), fitted=True, model="small"):
+    results = [
+        Result(scale=scale, n=10, exact=value, low=0, high=1, per_token=value, per_position=[1.0, value])
+        for scale, value in zip((5, 10), exact, strict=True)
+    ]
+    return Record(
+        hash=f"{position}{seed}", task="copy", position=position, model=model, seed=seed, train_scales=[1, 2, 3, 4, 5],
+        fitted=fitted, results=results, steps=1, seconds=1.0, threads=1, version="0", commit=None, command="",
+    )  # fmt: skip
+
+
+def rendered(table):
+    console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
+    console.print(table)
+    return console.export_text()
+
+
+@pytest.mark.parametrize(
+    ("values", "fitted", "verdict"),
+    [
+        ([1.0, 0.95, 0.2], [True] * 3, "generalises"),
+        ([0.5, 0.4, 1.0], [True] * 3, "fails"),
+        ([0.7, 0.8, 0.6], [True] * 3, "mixed"),
+        ([0.0, 0.0, 0.0], [False] * 3, "not fitted"),
+        ([1.0, 1.0], [True] * 2, "too few seeds"),
+        ([1.0, 1.0, 1.0, 0.0, 0.0], [True, True, True, False, False], "generalises"),
+    ],
+)
+def test_measured_verdicts(values, fitted, verdict):
+    records = [
+        record(seed=seed, exact=(1.0, v), fitted=f) for seed, (v, f) in enumerate(zip(values, fitted, strict=True))
+    ]
+    (cell,) = cells(records)
+    assert cell.verdict() == verdict
+
+
+def test_cells_keep_models_apart_and_failures_in():
+    records = [record(), record(seed=1, fitted=False), record(model="gpt2"), record("rope")]
+    assert [(cell.position, cell.model, len(cell.records), cell.fitted) for cell in cells(records)] == [
+        ("rpe", "small", 2, 1),
+        ("rpe", "gpt2", 1, 1),
+        ("rope", "small", 1, 1),
+    ]
+
+
+def test_table_shows_every_seed_s_range():
+    text = rendered(accuracy_table([record(exact=(1.0, 0.2)), record(seed=1, exact=(1.0, 0.6), fitted=False)]))
+    assert "0.40" in text
+    assert "0.20-0.60" in text
+    assert "1/2" in text
+
+
+def test_digit_table_is_about_scales_beyond_training():
+    text = rendered(digit_table([record(exact=(1.0, 0.25))]))
+    assert "10" in text
+    assert "0.25" in text
+    assert per_position(cells([record(exact=(1.0, 0.25))])[0], 10) == [1.0, 0.25]
+
+
+@pytest.mark.parametrize(("suffix", "magic"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_figure(tmp_path, suffix, magic):
+    records = [record(), record(seed=1), record("rpe-square", exact=(1.0, 1.0)), record("my:Own", exact=(0.9, 0.5))]
+    path = plot_accuracy(records, tmp_path / "sub" / f"figure.{suffix}")
+    assert path.read_bytes().startswith(magic)

@@ -1,0 +1,212 @@
+"""The command line as a user types it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ldhd.cli import main
+
+TINY = ["--steps", "3", "--workers", "1", "--set", "model.dimension=16", "--set", "model.heads=2"]
+TINY += ["--set", "train.batch_size=8", "--set", "train.samples=40", "--set", "test_instances=5"]
+
+
+def ldhd(capsys, *arguments):
+    """Exit code, standard output and standard error of one call."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return ended.value.code, captured.out, captured.err
+
+
+@pytest.fixture
+def finished(tmp_path, capsys):
+    """The folder of one finished run."""
+    code, out, _ = ldhd(
+        capsys, "run", "copy", "--position", "rpe-square", *TINY, "--out", tmp_path, "--test-scales", "1-3", "--json"
+    )
+    assert code == 0
+    return tmp_path / json.loads(out)["runs"][0]["hash"]
+
+
+def test_help_and_module():
+    run = subprocess.run([sys.executable, "-m", "ldhd"], capture_output=True, text=True, timeout=120, check=True)
+    for command in ("run", "evaluate", "show", "tasks", "positions", "demo"):
+        assert f"  {command} " in run.stdout
+    assert run.stderr == ""
+
+
+def test_run_prints_a_table_and_makes_a_figure(tmp_path, capsys):
+    arguments = ["run", "copy", "--position", "rpe,rpe-square", *TINY, "--seeds", "0-1", "--out", tmp_path]
+    code, out, err = ldhd(capsys, *arguments, "--test-scales", "1-6")
+    assert (code, err) == (0, "")
+    assert "exact match by scale" in out
+    assert "accuracy of each answer token" in out
+    assert out.count("rpe-square seed") == 2
+    assert (tmp_path / "copy-rpe-rpe-square.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_run_json_is_the_contract(tmp_path, capsys):
+    arguments = ["run", "addition", "--position", "rpe-square", *TINY, "--out", tmp_path, "--json"]
+    code, out, err = ldhd(capsys, *arguments, "--train-scales", "1-2", "--test-scales", "1-3")
+    assert (code, err) == (0, "")
+    (record,) = json.loads(out)["runs"]
+    assert record == json.loads((tmp_path / record["hash"] / "record.json").read_text())
+    assert record["train_scales"] == [1, 2]
+    assert [result["scale"] for result in record["results"]] == [1, 2, 3]
+    assert record["command"].startswith("ldhd ")
+
+
+def test_evaluate_at_new_scales(finished, capsys):
+    code, out, _ = ldhd(capsys, "evaluate", finished, "--test-scales", "2,12", "--instances", "7", "--json")
+    assert code == 0
+    assert [(result["scale"], result["n"]) for result in json.loads(out)["results"]] == [(2, 7), (12, 7)]
+    code, out, _ = ldhd(capsys, "evaluate", finished, "--test-scales", "4")
+    assert code == 0
+    assert "95 % interval" in out
+
+
+def test_show(finished, capsys):
+    code, out, _ = ldhd(capsys, "show", finished, "b407=", "--json")
+    shown = json.loads(out)
+    assert code == 0
+    assert (shown["prompt"], shown["answer"]) == ("b407=", "407e")
+    assert shown["correct"] == (shown["output"] == "407e")
+    assert shown["needs"] == [{"x": 1}, {"x": 2}, {"x": 3}, {"x": None}]
+    assert len(shown["attention_on_needs"]) == 4
+    assert len(shown["anchors"][0]) == 2
+    assert len(shown["anchors"][0][0]) == 8
+    code, out, _ = ldhd(capsys, "show", finished, "b407=")
+    assert "first error at token" in out or "correct" in out
+    assert "anchors" in out
+
+
+def test_tasks(capsys):
+    code, out, _ = ldhd(capsys, "tasks", "--json")
+    assert code == 0
+    assert len(json.loads(out)["tasks"]) == 8
+    code, out, _ = ldhd(capsys, "tasks", "copy", "--scale", "7", "--seed", "0", "--json")
+    examples = json.loads(out)["examples"]
+    assert [example["scale"] for example in examples] == [7, 7, 7]
+    again = json.loads(ldhd(capsys, "tasks", "copy", "--scale", "7", "--seed", "0", "--json")[1])
+    assert again["examples"] == examples
+    assert "needs" in ldhd(capsys, "tasks", "addition")[1]
+    assert "addition-mod10" in ldhd(capsys, "tasks")[1]
+
+
+def test_positions(capsys):
+    code, out, _ = ldhd(capsys, "positions", "--json")
+    assert code == 0
+    rows = {row["position"]: row for row in json.loads(out)["positions"]}
+    assert rows["rpe-square"]["options"]["projections"] == "key"
+    assert "S[j, l] S[i, k] R_{(j-l)-(i-k)}" in rows["rpe-square"]["formula"]
+    assert "rpe-square" in ldhd(capsys, "positions")[1]
+
+
+RUN = ["run", "copy", "--position", "rpe"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rum"], "No such command 'rum'"),
+        (["run"], "Missing argument 'TASK'"),
+        (["run", "copy"], "Missing option '--position'"),
+        (["run", "sorting", "--position", "rpe"], "unknown task 'sorting'; choose from copy, addition,"),
+        (["run", "copy", "--position", "rpe-cube"], "unknown position 'rpe-cube'; choose from none, absolute,"),
+        (["run", "copy", "--position", ""], "unknown position ''"),
+        (["run", "copy", "--position", "rpe,rpe"], "named twice"),
+        ([*RUN, "--train-scales", "0"], "--train-scales: values start at 1, got 0"),
+        ([*RUN, "--test-scales", "5-1"], "--test-scales: '5-1' runs backwards; write 1-5"),
+        ([*RUN, "--seeds", "x"], "--seeds: 'x' is neither a number nor a range"),
+        ([*RUN, "--steps", "0"], "--steps"),
+        ([*RUN, "--steps", "many"], "--steps"),
+        ([*RUN, "--model", "huge"], "unknown model 'huge'; choose from small"),
+        ([*RUN, "--set", "train.learning_rate=-1"], "train.learning_rate: Input should be greater than 0"),
+        ([*RUN, "--set", "position.colour=1"], "no position asked for has position.colour"),
+        ([*RUN, "--set", "steps"], "--set takes KEY=VALUE"),
+        ([*RUN, "--device", "tpu"], "device: Input should be 'cpu', 'cuda' or 'mps'"),
+        (["tasks", "copy", "--scale", "0"], "--scale"),
+        (["tasks", "juggling"], "unknown task 'juggling'"),
+        (["tasks", "no_such_module:Task"], "cannot load task"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = ldhd(capsys, *arguments)
+    assert code == 2
+    assert out == ""
+    assert message in err
+    assert err.startswith("ldhd: error: ")
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+class TestBadFolders:
+    """Folders that are absent, in the way, or damaged."""
+
+    def refused(self, capsys, *arguments):
+        code, out, err = ldhd(capsys, *arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1), err
+        return err
+
+    def test_absent_run(self, tmp_path, capsys):
+        for command in (["evaluate", tmp_path / "no", "--test-scales", "3"], ["show", tmp_path / "no", "b1="]):
+            assert "there is no such folder" in self.refused(capsys, *command)
+
+    def test_a_folder_that_is_no_run(self, tmp_path, capsys):
+        assert "holds no config.json" in self.refused(capsys, "show", tmp_path, "b1=")
+
+    def test_a_path_under_a_regular_file(self, tmp_path, capsys):
+        (tmp_path / "file").write_text("kept")
+        err = self.refused(capsys, *RUN, *TINY, "--out", tmp_path / "file" / "runs")
+        assert "file" in err
+        assert (tmp_path / "file").read_text() == "kept"
+        assert "there is no such folder" in self.refused(capsys, "show", tmp_path / "file", "b1=")
+
+    def test_a_prompt_of_another_task(self, finished, capsys):
+        assert "must be one or more digits" in self.refused(capsys, "show", finished, "b1+2=")
+
+    def test_scales_beyond_a_table(self, tmp_path, capsys):
+        arguments = ["run", "copy", "--position", "absolute", *TINY, "--out", tmp_path, "--test-scales", "1-3,100"]
+        err = self.refused(capsys, *arguments, "--set", "position.table_size=30")
+        assert "absolute places 30 tokens at most, but copy at scale 100 has 203" in err
+        assert list(tmp_path.iterdir()) == []
+
+    def test_damaged_weights(self, finished, capsys):
+        weights = finished / "model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:-1])
+        assert "model.safetensors is not a whole" in self.refused(capsys, "show", finished, "b1=")
+
+    def test_weights_of_another_run(self, finished, capsys):
+        _code, out, _ = ldhd(capsys, *RUN, *TINY, "--out", finished.parent, "--json")
+        other = finished.parent / json.loads(out)["runs"][0]["hash"]
+        (finished / "model.safetensors").write_bytes((other / "model.safetensors").read_bytes())
+        assert f"belongs to run {other.name}" in self.refused(capsys, "evaluate", finished, "--test-scales", "2")
+
+    def test_no_good_checkpoint_left(self, finished, capsys):
+        (finished / "record.json").unlink()
+        for path in (finished / "checkpoints").iterdir():
+            path.write_bytes(b"nonsense")
+        arguments = ["run", "copy", "--position", "rpe-square", *TINY, "--out", finished.parent, "--test-scales", "1-3"]
+        code, out, err = ldhd(capsys, *arguments)
+        assert (code, out) == (2, "")
+        lines = err.strip().splitlines()
+        assert lines[0].startswith("ldhd: warning: ")
+        assert lines[-1].startswith("ldhd: error: no good checkpoint is left")
+        assert not (finished / "record.json").exists()
+
+    def test_a_damaged_config_or_record(self, finished, capsys):
+        (finished / "record.json").write_text("{")
+        arguments = ["run", "copy", "--position", "rpe-square", *TINY, "--out", finished.parent, "--test-scales", "1-3"]
+        assert "record.json is no record of this version" in self.refused(capsys, *arguments)
+        (finished / "config.json").write_text('{"task": "copy", "unknown": 1}')
+        assert "config.json is no runconfig of this version" in self.refused(capsys, "show", finished, "b1=")
+
+
+def test_a_finished_run_is_read_not_repeated(finished, capsys):
+    before = {path: path.stat().st_mtime_ns for path in finished.iterdir()}
+    arguments = ["run", "copy", "--position", "rpe-square", *TINY, "--out", finished.parent, "--test-scales", "1-3"]
+    assert ldhd(capsys, *arguments)[0] == 0
+    assert {path: path.stat().st_mtime_ns for path in finished.iterdir()} == before
