@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
@@ -36,7 +37,7 @@ def plot_accuracy(records: Sequence[Record], path: Path) -> Path:
     others = iter(OTHERS * len(grouped))
     for index, cell in enumerate(grouped):
         colour = COLOURS.get(cell.position) or next(others)
-        _draw(axes, cell, colour, MARKERS[index % len(MARKERS)], _label(cell, grouped))
+        _draw(axes, cell, colour, index, _label(cell, grouped))
     scales = sorted({scale for cell in grouped for scale in cell.scales})
     if max(scales) > 30:
         axes.set_xscale("symlog", linthresh=10)
@@ -57,15 +58,18 @@ def plot_accuracy(records: Sequence[Record], path: Path) -> Path:
     return path
 
 
-def _draw(axes: object, cell: Cell, colour: str, marker: str, label: str) -> None:
-    """Mean over seeds with the band from the worst to the best; every seed is in it."""
+def _draw(axes: Axes, cell: Cell, colour: str, index: int, label: str) -> None:
+    """Mean over seeds with the band from the worst to the best; every seed is in it.
+
+    Later lines are thinner, so that lines on top of each other are all seen.
+    """
     scales = cell.scales
     low = [min(cell.exact(scale)) for scale in scales]
     high = [max(cell.exact(scale)) for scale in scales]
-    axes.fill_between(scales, low, high, color=colour, alpha=0.18, lw=0)  # type: ignore[attr-defined]
-    axes.plot(  # type: ignore[attr-defined]
-        scales, [cell.mean(scale) for scale in scales], color=colour, marker=marker, ms=4.5, label=label
-    )
+    means = [cell.mean(scale) for scale in scales]
+    width, size, marker = max(1.4, 3.2 - 0.6 * index), max(3.5, 7.5 - index), MARKERS[index % len(MARKERS)]
+    axes.fill_between(scales, low, high, color=colour, alpha=0.18, lw=0)
+    axes.plot(scales, means, color=colour, marker=marker, lw=width, ms=size, label=label)
 
 
 def _label(cell: Cell, grouped: Sequence[Cell]) -> str:
@@ -80,6 +84,6 @@ def _ticks(scales: Sequence[int]) -> list[int]:
     """Every scale up to 10, then only those that leave room."""
     ticks: list[int] = []
     for scale in scales:
-        if not ticks or scale <= 10 or scale >= 1.3 * ticks[-1]:
+        if not ticks or scale <= 10 or scale >= 1.2 * ticks[-1]:
             ticks.append(scale)
     return ticks
