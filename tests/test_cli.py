@@ -41,8 +41,8 @@ def test_run_prints_a_table_and_makes_a_figure(tmp_path, capsys):
     arguments = ["run", "copy", "--position", "rpe,rpe-square", *TINY, "--seeds", "0-1", "--out", tmp_path]
     code, out, err = ldhd(capsys, *arguments, "--test-scales", "1-6")
     assert (code, err) == (0, "")
-    assert "exact match by scale" in out
-    assert "accuracy of each answer token" in out
+    assert "exact match in % by scale" in out
+    assert "of each answer token" in out
     assert out.count("rpe-square seed") == 2
     assert (tmp_path / "copy-rpe-rpe-square.png").read_bytes().startswith(b"\x89PNG")
 

@@ -55,16 +55,26 @@ def test_cells_keep_models_apart_and_failures_in():
 
 def test_table_shows_every_seed_s_range():
     text = rendered(accuracy_table([record(exact=(1.0, 0.2)), record(seed=1, exact=(1.0, 0.6), fitted=False)]))
-    assert "0.40" in text
-    assert "0.20-0.60" in text
+    assert " 40 " in text
+    assert "20-" in text
+    assert " 60 " in text
     assert "1/2" in text
+    assert "model small" in text
+
+
+def test_rounding_never_hides_an_error():
+    text = rendered(accuracy_table([record(exact=(0.9996, 0.0004))]))
+    assert "99.9" in text
+    assert "0.1" in text
 
 
 def test_digit_table_is_about_scales_beyond_training():
     text = rendered(digit_table([record(exact=(1.0, 0.25))]))
-    assert "10" in text
-    assert "0.25" in text
+    assert ["rpe", "10", "100", "25"] in [line.split() for line in text.splitlines()]
+    assert " 5 " not in text
     assert per_position(cells([record(exact=(1.0, 0.25))])[0], 10) == [1.0, 0.25]
+    within = record().model_copy(update={"train_scales": list(range(1, 11))})
+    assert digit_table([within]) is None
 
 
 @pytest.mark.parametrize(("suffix", "magic"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])

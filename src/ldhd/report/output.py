@@ -35,8 +35,9 @@ def print_runs(records: Sequence[Record], out: Path, as_json: bool = False) -> N
         print_view({"runs": [record.model_dump(mode="json") for record in records], "figure": str(figure)})
         return
     print_view(accuracy_table(records))
-    if any(scale > max(record.train_scales) for record in records for scale in [record.results[-1].scale]):
-        print_view(digit_table(records))
+    digits = digit_table(records)
+    if digits is not None:
+        print_view(digits)
     for record in records:
         print(f"{record.position} seed {record.seed}: {out / record.hash} ({record.seconds:.0f} s of training)")
     print(f"figure: {figure}")

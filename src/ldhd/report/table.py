@@ -2,53 +2,73 @@
 
 from collections.abc import Sequence
 
+from rich import box
 from rich.table import Table
 
 from ldhd.experiments import Record
 from ldhd.report.summary import Cell, cells, per_position
+
+WIDEST_ANSWER = 16
+"""Longest answer whose tokens are shown in columns of their own."""
 
 
 def accuracy_table(records: Sequence[Record]) -> Table:
     """Exact match by scale: a row for each embedding, the mean over its seeds and, below it, the range."""
     grouped = cells(records)
     scales = sorted({scale for cell in grouped for scale in cell.scales})
-    title = f"{records[0].task}: exact match by scale (training scales in bold)"
-    table = Table(title=title, title_justify="left")
-    for name in ("position", "model", "seeds", "fitted"):
-        table.add_column(name)
+    models = list(dict.fromkeys(cell.model for cell in grouped))
+    table = _table(f"{grouped[0].task}: exact match in % by scale")
+    table.caption = f"model {' and '.join(models)}; training scales in bold"
+    table.add_column("position")
+    table.add_column("fitted")
     for scale in scales:
-        bold = "bold" if scale in grouped[0].train_scales else ""
+        bold = "bold" if scale in grouped[0].train_scales else "not bold"
         table.add_column(str(scale), justify="right", header_style=bold)
     table.add_column("verdict")
     for cell in grouped:
+        name = cell.position if len(models) == 1 else f"{cell.position} ({cell.model})"
         values = [_cell_text(cell, scale) for scale in scales]
-        count = len(cell.records)
-        table.add_row(cell.position, cell.model, str(count), f"{cell.fitted}/{count}", *values, cell.verdict())
+        table.add_row(name, f"{cell.fitted}/{len(cell.records)}", *values, cell.verdict())
     return table
 
 
-def digit_table(records: Sequence[Record]) -> Table:
-    """Accuracy of each answer token, z_0 first, at the scales beyond training."""
-    table = Table(title="accuracy of each answer token (mean over seeds)", title_justify="left")
-    table.add_column("position")
-    table.add_column("scale", justify="right")
+def digit_table(records: Sequence[Record]) -> Table | None:
+    """Accuracy of each answer token, the first written first, at scales beyond training; None if there are none."""
     rows = [
         (cell.position, scale, per_position(cell, scale))
         for cell in cells(records)
         for scale in cell.scales
         if scale > max(cell.train_scales)
     ]
-    for place in range(max((len(values) for _, _, values in rows), default=0)):
-        table.add_column(str(place), justify="right")
+    rows = [row for row in rows if len(row[2]) <= WIDEST_ANSWER]
+    if not rows:
+        return None
+    table = _table("accuracy in % of each answer token")
+    table.add_column("position")
+    table.add_column("scale", justify="right")
+    for place in range(max(len(values) for _, _, values in rows)):
+        table.add_column(f"z{place}", justify="right")
     for position, scale, values in rows:
-        table.add_row(position, str(scale), *(f"{value:.2f}" for value in values))
+        table.add_row(position, str(scale), *map(_percent, values))
     return table
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
 
 
 def _cell_text(cell: Cell, scale: int) -> str:
     values = cell.exact(scale)
     if not values:
         return ""
-    low, high = min(values), max(values)
-    text = f"{cell.mean(scale):.2f}"
-    return text if high - low < 0.005 else f"{text}\n[dim]{low:.2f}-{high:.2f}[/dim]"
+    low, high = _percent(min(values)), _percent(max(values))
+    text = _percent(cell.mean(scale))
+    return text if low == high else f"{text}\n[dim]{low}-\n{high}[/dim]"
+
+
+def _percent(share: float) -> str:
+    """One decimal, dropped if it is 0; never rounded up to 100 or down to 0."""
+    value = round(100 * share, 1)
+    if (value == 100 and share < 1) or (value == 0 and share > 0):
+        value = 99.9 if share > 0.5 else 0.1
+    return f"{value:g}"
