@@ -9,7 +9,7 @@ import ldhd
 
 SOURCE = Path(ldhd.__file__).parent
 LEVELS = [
-    {"files", "seeds", "names", "parsing", "interruption"},
+    {"files", "seeds", "names", "parsing", "messages"},
     {"boolean", "tasks", "positions"},
     {"model"},
     {"train", "evaluate", "predict", "theory"},
@@ -27,6 +27,7 @@ def imported_parts(path: Path) -> set[str]:
     """The parts of ldhd a file imports, wherever in the file it does so."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text())):
+        assert not (isinstance(node, ast.ImportFrom) and node.level), f"{path} imports relatively"
         if isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module} if node.module != "ldhd" else {f"ldhd.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):

@@ -3,11 +3,12 @@
 import os
 import shlex
 import sys
-import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from ldhd.messages import Interrupted, warn_in_one_line
 
 app = typer.Typer(
     name="ldhd",
@@ -24,23 +25,25 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="position.X, model.X, train.X or test_instances; repeatable."),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="Runs at once; one for each core by default.")]
+Device = Annotated[str, typer.Option(metavar="DEVICE", help="cpu, cuda or mps.")]
+Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at once; one for each core by default.")]
 
 
 @app.command()
 def run(
+    context: typer.Context,
     task: Annotated[str, typer.Argument(metavar="TASK", help="Name of a task (see `ldhd tasks`) or module:Class.")],
     position: Annotated[str, typer.Option(metavar="P[,P...]", help="Names of embeddings (see `ldhd positions`).")],
     model: Annotated[str | None, typer.Option(metavar="NAME", help="small or gpt2.")] = None,
     train_scales: Scales = None,
     test_scales: Scales = None,
-    steps: Annotated[int | None, typer.Option(min=1, help="Training steps.")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, max=10**12, help="Training steps.")] = None,
     seeds: Annotated[str, typer.Option(metavar="SEEDS", help="Such as 0 or 0-4.")] = "0",
     settings: Settings = None,
     out: Out = Path("runs"),
-    device: Annotated[str, typer.Option(metavar="DEVICE", help="cpu, cuda or mps.")] = "cpu",
+    device: Device = "cpu",
     workers: Workers = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of each run.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, max=1024, help="Threads of each run.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Train on small scales, test on large ones: a run for each embedding and seed, a table and a figure."""
@@ -54,15 +57,15 @@ def run(
         task,
         position.split(","),
         model=model,
-        train_scales=train_scales and parse_range(train_scales, "--train-scales"),
-        test_scales=test_scales and parse_range(test_scales, "--test-scales"),
+        train_scales=None if train_scales is None else parse_range(train_scales, "--train-scales"),
+        test_scales=None if test_scales is None else parse_range(test_scales, "--test-scales"),
         steps=steps,
         seeds=parse_range(seeds, "--seeds", least=0),
         settings=parse_settings(settings or []),
         device=device,
     )
     with ProgressBars() as bars:
-        records = run_all(configs, out, workers=workers, threads=threads, command=_command(), on_progress=bars)
+        records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
     print_runs(records, out, as_json)
 
 
@@ -70,7 +73,10 @@ def run(
 def evaluate(
     folder: Run,
     test_scales: Annotated[str, typer.Option(metavar="SCALES", help="Such as 1-10,20,50.")],
-    instances: Annotated[int | None, typer.Option(min=1, help="Instances a scale; as in the run by default.")] = None,
+    instances: Annotated[
+        int | None, typer.Option(min=1, max=1_000_000, help="Instances a scale; as in the run by default.")
+    ] = None,
+    device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
     """Test a finished run at new scales, without training."""
@@ -78,7 +84,7 @@ def evaluate(
     from ldhd.parsing import parse_range
     from ldhd.report import print_results
 
-    config, results = evaluate_run(folder, parse_range(test_scales, "--test-scales"), instances)
+    config, results = evaluate_run(folder, parse_range(test_scales, "--test-scales"), instances, device)
     print_results(config, results, as_json)
 
 
@@ -86,6 +92,7 @@ def evaluate(
 def show(
     folder: Run,
     prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="Such as b123=")],
+    device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
     """One instance: what the model writes, its first error, its anchors, where it looks for what it needs."""
@@ -94,7 +101,7 @@ def show(
     from ldhd.report import print_view
     from ldhd.report.instance import trace_json, trace_view
 
-    _, task, model = load_run(folder)
+    _, task, model = load_run(folder, device)
     traced = trace(model, task, prompt)
     print_view(trace_json(traced, task) if as_json else trace_view(traced, task))
 
@@ -104,8 +111,8 @@ def tasks(
     task: Annotated[
         str | None, typer.Argument(metavar="[TASK]", help="A task or module:Class; all by default.")
     ] = None,
-    scale: Annotated[int, typer.Option(min=1, help="Scale of the examples.")] = 3,
-    count: Annotated[int, typer.Option(min=1, help="How many examples of one task.")] = 3,
+    scale: Annotated[int, typer.Option(min=1, max=100_000, help="Scale of the examples.")] = 3,
+    count: Annotated[int, typer.Option(min=1, max=100_000, help="How many examples of one task.")] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the examples.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -129,7 +136,9 @@ def positions(as_json: Json = False) -> None:
 
 @app.command()
 def demo(
+    context: typer.Context,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of everything the demo writes.")] = Path("demo"),
+    as_json: Json = False,
 ) -> None:
     """RPE-Square against RPE on copy: trained on scales 1-5, tested to 10, in minutes on a laptop."""
     from ldhd.evaluate import trace
@@ -140,37 +149,37 @@ def demo(
     from ldhd.report.progress import ProgressBars
     from ldhd.sweep import run_all
 
-    print("Training RPE and RPE-Square on copy, scales 1-5, one after the other or side by side: a few minutes.")
+    if not as_json:
+        print("Training RPE and RPE-Square on copy, scales 1-5; a few minutes.", flush=True)
     with ProgressBars() as bars:
-        records = run_all(make_configs("copy", ["rpe", "rpe-square"]), out, command=_command(), on_progress=bars)
-    for record in records:
+        records = run_all(make_configs("copy", ["rpe", "rpe-square"]), out, command=context.obj, on_progress=bars)
+    for record in [] if as_json else records:
         _, task, model = load_run(out / record.hash)
-        print(f"\n{record.position}, on a string of scale 10, twice as long as any it was trained on:")
+        print(f"\n{record.position} on a string of scale 10, twice as long as any it was trained on:")
         print_view(trace_view(trace(model, task, "b3141592653="), task))
-    print_runs(records, out)
+    print_runs(records, out, as_json)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input is one line on standard error and exit code 2."""
-    warnings.showwarning = lambda message, *_: print(f"ldhd: warning: {message}", file=sys.stderr)
+    warn_in_one_line()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    command = shlex.join(["ldhd", *arguments])
     try:
-        arguments = sys.argv[1:] if arguments is None else arguments
-        code = app(args=arguments or ["--help"], standalone_mode=False)
+        code = app(args=arguments or ["--help"], standalone_mode=False, obj=command)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except Exception as error:
-        code = _refusal(error)
+        code = _refusal(error, command)
         if code is None or os.environ.get("LDHD_DEBUG"):
             raise
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _refusal(error: Exception) -> int | None:
+def _refusal(error: Exception, command: str) -> int | None:
     """Say in one line what was wrong with the input; None if the error is not the user's."""
-    from ldhd.interruption import Interrupted
-
     if isinstance(error, Interrupted):
-        print(f"ldhd: {error}; the same command goes on from there: {_command()}", file=sys.stderr)
+        print(f"ldhd: {error}; the same command goes on from there: {command}", file=sys.stderr)
         return 130
     if hasattr(error, "format_message"):  # typer's own errors, whichever click it carries
         message = error.format_message()
@@ -180,10 +189,6 @@ def _refusal(error: Exception) -> int | None:
         return None
     print(f"ldhd: error: {' '.join(message.split())}", file=sys.stderr)
     return 2
-
-
-def _command() -> str:
-    return shlex.join(["ldhd", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -20,6 +20,6 @@ def lookup(name: str, ours: Mapping[str, Thing], kind: str) -> Thing:
         sys.path.append(str(Path.cwd()))
     try:
         found: Thing = getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"cannot load {kind} {name!r}: {error}") from None
+    except Exception as error:  # a user's module may raise anything
+        raise ValueError(f"cannot load {kind} {name!r}: {type(error).__name__}: {error}") from error
     return found

@@ -85,12 +85,13 @@ class PositionContract:
         position = self.make(16, 2)
         pairs = [(j, i) for j in range(len(TEXT)) for i in range(j + 1)]
         classes = [position.relation(TEXT, j, i) for j, i in pairs]
-        assert len({*classes}) >= 1
+        assert all(isinstance(hash(found), int) for found in classes)
         assert classes == [position.relation(TEXT, j, i) for j, i in pairs]
 
     def test_state_survives_a_round_trip(self):
         model, other = self.model(), self.model()
-        torch.nn.init.zeros_(other.tokens.weight)
+        for parameter in other.parameters():
+            torch.nn.init.zeros_(parameter)
         other.load_state_dict(model.state_dict())
         tokens = torch.tensor([encode(TEXT)])
         assert torch.equal(model(tokens), other(tokens))

@@ -7,11 +7,13 @@ import pytest
 import torch
 from pydantic import ValidationError
 
+from ldhd import seeds
 from ldhd.experiments import evaluate_run, load_run, make_config, read_config, read_record, run
 from ldhd.experiments.config import RunConfig, make_configs
 from ldhd.experiments.parts import build_model, load_task, options_model, position_options
+from ldhd.experiments.runner import check
 from ldhd.files import BadFileError
-from ldhd.interruption import Interrupted
+from ldhd.messages import Interrupted
 from ldhd.model import MODELS
 from ldhd.positions import POSITIONS
 from ldhd.tasks import TASKS
@@ -78,6 +80,7 @@ class TestConfig:
         assert make_config("addition", "rpe").train.samples == 10_000
         assert make_config("addition", "rpe").train_scales == (1, 2, 3, 4)
         assert make_config("parity", "rpe").train_scales == (1, 2, 3, 4, 5)
+        assert make_config("parity", "rpe", train_scales=(1, 2)).train.samples == 4000
 
     @pytest.mark.parametrize("task", TASKS)
     @pytest.mark.parametrize("position", POSITIONS)
@@ -89,7 +92,24 @@ class TestConfig:
         [
             ({"task": "sorting"}, "unknown task 'sorting'; choose from copy, "),
             ({"position": "rpe-cube"}, "unknown position 'rpe-cube'; choose from none, "),
-            ({"position": "rpe+rope"}, "'rope' is no logit term"),
+            ({"position": "rpe+rope"}, "'rope' does not only add"),
+            ({"position": "rpe+rpe"}, "names a term twice"),
+            ({"position": "rpe+"}, "unknown position ''"),
+            (
+                {"settings": {"position.colour": 1}},
+                r"rpe-square has no option position\.colour; its options",
+            ),
+            ({"settings": {"position.": 1}}, "there is no setting 'position.'"),
+            ({"settings": {"train.steps": 5}, "steps": 2}, "steps are given twice"),
+            (
+                {"settings": {"train.samples": "few"}},
+                "train.samples: .* or 'endless', got 'few'",
+            ),
+            ({"settings": {"train.learning_rate": float("inf")}}, "train.learning_rate: Input should be a finite"),
+            ({"settings": {"position.table_std": float("nan")}}, "position.rpe-square.table_std: .* finite"),
+            ({"settings": {"position.max_distance": 10**11}}, "cannot be built|parameters, more than"),
+            ({"settings": {"model.dimension": 10**18}}, "cannot be built|parameters, more than"),
+            ({"settings": {"train.batch_size": 10**20}}, "train.batch_size: "),
             ({"model": "gpt5"}, "unknown model 'gpt5'; choose from small"),
             ({"train_scales": (0, 1)}, "train_scales start at 1, got 0"),
             ({"test_scales": (3, 2)}, "test_scales must rise"),
@@ -139,6 +159,21 @@ class Mine(RPE):
     pass
 
 
+class Needy(RPE):
+    def __init__(self, dimension, heads, layer=0, *, colour, shade: int = 2):
+        super().__init__(dimension, heads, layer)
+
+
+class Broken(RPE):
+    def __init__(self, dimension, heads, layer=0):
+        raise RuntimeError("out of order")
+
+
+class BrokenTask(Task):
+    def __init__(self):
+        raise RuntimeError("out of order")
+
+
 NUMBER = 3
 """
 
@@ -165,6 +200,19 @@ class TestOwnParts:
     def test_what_cannot_be_loaded(self, own_module, name, message):
         with pytest.raises(ValueError, match=f"cannot load task.*{message}|{message}"):
             load_task(name)
+
+    def test_what_raises(self, own_module, tmp_path):
+        with pytest.raises(ValueError, match=r"cannot make task .*: RuntimeError: out of order"):
+            load_task(f"{own_module}:BrokenTask")
+        with pytest.raises(ValueError, match="cannot be built: out of order"):
+            make_config("copy", f"{own_module}:Broken")
+        with pytest.raises(ValueError, match=f"position.{own_module}:Needy.colour: Field required"):
+            make_config("copy", f"{own_module}:Needy")
+        assert make_config("copy", f"{own_module}:Needy", settings={"position.colour": "red"})
+        for name, content in {"ldhd_own_syntax": "def", "ldhd_own_error": "1 / 0"}.items():
+            (tmp_path / f"{name}.py").write_text(content)
+            with pytest.raises(ValueError, match=r"cannot load task .*Error"):
+                load_task(f"{name}:X")
 
     def test_what_is_something_else(self, own_module):
         with pytest.raises(ValueError, match="is no task"):
@@ -245,9 +293,19 @@ class TestRun:
 
     def test_a_table_too_short_is_refused_before_anything_is_written(self, tmp_path):
         config = tiny("absolute", settings={"position.table_size": 8})
-        with pytest.raises(ValueError, match="absolute places 8 tokens at most, but copy at scale 4 has 11"):
+        with pytest.raises(ValueError, match="copy at scale 4 does not fit absolute: a string of 10 tokens is longer"):
             run(config, tmp_path)
         assert list(tmp_path.iterdir()) == []
+
+    def test_strings_are_measured_without_their_end_at_training_scales_too(self, tmp_path):
+        run(tiny("absolute", settings={"position.table_size": 10}), tmp_path)
+        abacus = {"position.table_size": 100, "position.max_offset": 99}
+        with pytest.raises(ValueError, match="copy at scale 2 does not fit abacus: digit ids up to 101 are needed"):
+            run(tiny("abacus", settings=abacus), tmp_path)
+        run(tiny("abacus", settings={**abacus, "position.max_offset": 98}), tmp_path)
+        config = tiny("absolute", "addition", settings={"position.table_size": 123})
+        with pytest.raises(ValueError, match="addition at scale 40 does not fit absolute: a string of 124 tokens"):
+            check(config.model_copy(update={"test_scales": (40,)}))
 
     def test_width_of_aligned_addition_is_the_run_s_largest_scale(self, tmp_path):
         config = tiny(task="addition-aligned")
@@ -261,6 +319,42 @@ class TestRun:
         assert results[0].exact == record.exact(2)
         assert results[0].per_position == record.results[1].per_position
         assert results[1].scale == 9
+
+    def test_evaluate_run_keeps_to_what_fits(self, tmp_path):
+        aligned, absolute = tiny(task="addition-aligned"), tiny("absolute", settings={"position.table_size": 12})
+        for config in (aligned, absolute):
+            run(config, tmp_path)
+        with pytest.raises(ValueError, match="does not fit the aligned width 4"):
+            evaluate_run(tmp_path / aligned.hash, (2, 9))
+        with pytest.raises(ValueError, match="longer than the table of 12"):
+            evaluate_run(tmp_path / absolute.hash, (2, 9))
+
+    def test_a_record_of_another_run(self, tmp_path):
+        one, other = tiny(), tiny(seed=1)
+        for config in (one, other):
+            run(config, tmp_path)
+        (tmp_path / one.hash / "record.json").write_bytes((tmp_path / other.hash / "record.json").read_bytes())
+        with pytest.raises(BadFileError, match=f"belongs to run {other.hash}, not to {one.hash}"):
+            run(one, tmp_path)
+
+    def test_options_of_an_altered_config(self, tmp_path):
+        config = tiny("rpe")
+        run(config, tmp_path)
+        path = tmp_path / config.hash / "config.json"
+        path.write_text(path.read_text().replace('"max_distance": 1024', '"max_distance": "far"'))
+        with pytest.raises(ValueError, match=r"position\.rpe\.max_distance"):
+            load_run(tmp_path / config.hash)
+
+    def test_test_instances_are_no_training_instances(self, tmp_path):
+        """The streams of training, live accuracy and tests differ, whatever the seed."""
+        streams = {
+            seeds.derive(0, *purpose) for purpose in (("train",), ("train", 1), ("live", 1), ("test", "copy", 1))
+        }
+        assert len(streams) == 4
+        copy = load_task("copy")
+        seen = {i.prompt for i in copy.sample_training((9,), 300, seeds.generator(0, "train"))}
+        stream = seeds.generator(0, "test", "copy", 9)
+        assert not seen & {copy.sample(9, stream).prompt for _ in range(300)}
 
     def test_weights_of_another_run(self, tmp_path):
         one, other = tiny(), tiny(seed=1)
@@ -277,13 +371,13 @@ class TestRun:
         with pytest.raises(ValueError, match=r"holds no config\.json"):
             load_run(tmp_path)
         (tmp_path / "config.json").write_text('{"task": "copy"')
-        with pytest.raises(BadFileError, match=r"config\.json is no runconfig"):
+        with pytest.raises(BadFileError, match=r"config\.json cannot be read by this version"):
             load_run(tmp_path)
 
 
 @pytest.mark.parametrize("position", [*POSITIONS, "rpe-square+rpe-absolute"])
 def test_every_embedding_builds_and_has_finite_gradients(position):
-    model = build_model(MODELS["small"], position_options(position, {}))
+    model = build_model(MODELS["small"], position, position_options(position, {}))
     logits = model(torch.randint(17, (2, 30)))
     logits.square().mean().backward()
     assert logits.shape == (2, 30, 17)

@@ -90,12 +90,19 @@ def test_gradients(rows):
     assert torch.autograd.gradcheck(lambda *a: rpe_square_bias(*a).tril(), inputs)
 
 
+def test_an_even_number_of_rows_is_refused():
+    q, anchor, table = problem(5, 4, torch.float64, True)
+    with pytest.raises(ValueError, match="an odd number of rows, got 4"):
+        rpe_square_bias(q, anchor, table)
+
+
 def test_bfloat16_and_non_contiguous_input():
     q, anchor, table = problem(20, 39, torch.float32, False)
     exact = rpe_square_bias(q, anchor, table)
-    low = rpe_square_bias(q.bfloat16(), anchor.bfloat16(), table.bfloat16())
-    assert low.dtype == torch.bfloat16
-    assert distance(low.float(), exact) < 0.1 * float(exact.abs().max())
+    for dtype in (torch.bfloat16, torch.float16):
+        low = rpe_square_bias(q.to(dtype), anchor.to(dtype), table.to(dtype))
+        assert low.dtype == dtype
+        assert distance(low.float(), exact) < 0.1 * float(exact.abs().max())
     strided = q.transpose(1, 2).contiguous().transpose(1, 2)
     assert not strided.is_contiguous()
     assert distance(rpe_square_bias(strided, anchor, table), exact) < 1e-5

@@ -34,7 +34,9 @@ class TestAbsolute(PositionContract):
 
     def test_beyond_the_table(self):
         position = Absolute(16, 2, table_size=4)
-        assert position.max_length == 4
+        position.check_fits("b1=1", training=True)
+        with pytest.raises(ValueError, match="a string of 5 tokens is longer than the table of 4"):
+            position.check_fits("b1=1e", training=False)
         tokens = torch.zeros(1, 5, dtype=torch.long)
         with pytest.raises(ValueError, match="position 4 is beyond the table of 4"):
             position.embed(tokens, torch.arange(5)[None], tokens == 0, None)
@@ -151,6 +153,11 @@ class TestRPEAbsolute(PositionContract):
         assert torch.allclose(bias.tril(), rpe_absolute_by_loops(q, anchor, position.table), atol=1e-5)
 
 
+class TestSumOfEmbeddings(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return Sum([Absolute(dimension, heads, layer), Abacus(dimension, heads, layer), RPE(dimension, heads, layer)])
+
+
 class TestSum(PositionContract):
     def make(self, dimension, heads, layer=0):
         return Sum([RPESquare(dimension, heads, layer), RPEAbsolute(dimension, heads, layer)])
@@ -161,8 +168,15 @@ class TestSum(PositionContract):
         total = bias_of(Sum(terms), q, hidden)
         assert torch.allclose(total, sum(bias_of(term, q, hidden) for term in terms), atol=1e-6)
 
-    def test_only_logit_terms(self):
-        with pytest.raises(ValueError, match="Rotary is no logit term"):
+    def test_a_term_may_add_to_the_token_embeddings(self):
+        tokens = torch.tensor([encode("b12=")])
+        absolute, abacus = Absolute(8, 2), Abacus(8, 2).eval()
+        valid = torch.ones_like(tokens, dtype=torch.bool)
+        total = Sum([absolute, RPE(8, 2), abacus]).eval().embed(tokens, torch.arange(4)[None], valid, None)
+        assert torch.equal(total, absolute.table[:4] + abacus.table[[0, 1, 2, 0]][None])
+
+    def test_no_term_rotates(self):
+        with pytest.raises(ValueError, match="Rotary does not only add"):
             Sum([RPE(8, 2), Rotary(8, 2)])
 
 
@@ -200,7 +214,10 @@ class TestAbacus(PositionContract):
         assert torch.equal(position.eval().embed(tokens, plain, valid, None)[..., 0], plain.float())
 
     def test_number_beyond_the_table(self):
-        position = Abacus(4, 2, max_offset=0, table_size=3).eval()
+        position = Abacus(4, 2, max_offset=2, table_size=3).eval()
+        position.check_fits("b123=", training=False)
+        with pytest.raises(ValueError, match="digit ids up to 5 are needed, the table holds 3"):
+            position.check_fits("b123=", training=True)
         tokens = torch.tensor([encode("1234")])
         with pytest.raises(ValueError, match="digit 4 of a number is beyond the table of 3"):
             position.embed(tokens, tokens, torch.ones_like(tokens, dtype=torch.bool), None)
@@ -257,6 +274,35 @@ def test_negative_distance_is_refused(kind):
 def test_heads_must_divide_the_dimension(kind):
     with pytest.raises(ValueError, match="dimension 10 is not a multiple of heads 3"):
         kind(10, 3)
+
+
+def test_relations_are_the_classes_of_the_formulas():
+    text = "b123=12"
+    assert [RPE(8, 2, max_distance=3).relation(text, 6, i) for i in range(7)] == [3, 3, 3, 3, 2, 1, 0]
+    assert [Rotary(8, 2).relation(text, 6, i) for i in range(7)] == [6, 5, 4, 3, 2, 1, 0]
+    assert [RPEAbsolute(8, 2, max_distance=2).relation(text, 6, i) for i in range(7)] == [0, 1, 2, 2, 0, 1, 2]
+    assert {NoPosition(8, 2).relation(text, 6, i) for i in range(7)} == {None}
+    assert Absolute(8, 2).relation(text, 6, 2) == (6, 2)
+    both = Sum([RPE(8, 2), RPEAbsolute(8, 2)])
+    assert both.relation(text, 6, 3) == (3, 2)
+
+
+def test_pairs_of_one_relation_get_one_logit_from_hard_anchors():
+    """Where anchors are the natural ones, RPE-Square and RPE-Absolute cannot tell pairs of one class apart."""
+    text = "b12+345=67"
+    n = len(text)
+    anchor = torch.zeros(1, 2, n, n)
+    for j in range(n):
+        anchor[:, :, j, natural_anchor(text, j)] = 1
+    q = torch.randn(1, 2, 1, 4).expand(1, 2, n, 4)
+    for position, formula in ((RPESquare(8, 2), rpe_square_by_loops), (RPEAbsolute(8, 2), rpe_absolute_by_loops)):
+        bias = formula(q, anchor, position.table.detach())
+        found = {}
+        for j in range(n):
+            for i in range(j + 1):
+                value = found.setdefault(position.relation(text, j, i), bias[0, 0, j, i])
+                assert torch.allclose(value, bias[0, 0, j, i], atol=1e-6)
+        assert len(found) > 2
 
 
 def test_random_anchor_is_an_anchor():

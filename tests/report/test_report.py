@@ -3,14 +3,15 @@
 import pytest
 from rich.console import Console
 
-from ldhd.experiments import Record, Result
-from ldhd.report import accuracy_table, digit_table, plot_accuracy
+from ldhd.evaluate import ScaleResult
+from ldhd.experiments import Record
+from ldhd.report import accuracy_table, digit_table, plot, plot_accuracy
 from ldhd.report.summary import cells, per_position
 
 
 def record(position="rpe", seed=0, exact=(1.0, 0.0), fitted=True, model="small"):
     results = [
-        Result(scale=scale, n=10, exact=value, low=0, high=1, per_token=value, per_position=[1.0, value])
+        ScaleResult(scale=scale, n=10, exact=value, low=0.0, high=1.0, per_token=value, per_position=[1.0, value])
         for scale, value in zip((5, 10), exact, strict=True)
     ]
     return Record(
@@ -82,3 +83,17 @@ def test_figure(tmp_path, suffix, magic):
     records = [record(), record(seed=1), record("rpe-square", exact=(1.0, 1.0)), record("my:Own", exact=(0.9, 0.5))]
     path = plot_accuracy(records, tmp_path / "sub" / f"figure.{suffix}")
     assert path.read_bytes().startswith(magic)
+
+
+def test_figure_shades_training_and_bands_seeds(monkeypatch, tmp_path):
+    """What is drawn, read off the axes: the training range, a line a cell at its mean, a band from worst to best."""
+    drawn = []
+    monkeypatch.setattr(plot.Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
+    plot_accuracy([record(exact=(1.0, 0.2)), record(seed=1, exact=(1.0, 0.6)), record("rope")], tmp_path / "f.png")
+    (axes,) = drawn[0].axes
+    lines = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
+    assert lines == {"rpe, 2 seeds": [1.0, pytest.approx(0.4)], "rope, 1 seed": [1.0, 0.0]}
+    band = axes.collections[0].get_paths()[0].vertices
+    assert {(10, 0.2), (10, 0.6)} <= {(float(x), float(y)) for x, y in band}
+    shaded = axes.patches[0].get_extents().transformed(axes.transData.inverted())
+    assert (shaded.x0, shaded.x1) == pytest.approx((0.5, 5.5))

@@ -39,10 +39,36 @@ def test_workers_give_what_one_process_gives_in_the_same_order(tmp_path):
         assert weights[0] == weights[1]
 
 
-def test_an_error_in_a_worker_reaches_the_caller(tmp_path):
+def test_every_config_is_checked_before_the_first_run(tmp_path):
     wrong = make_config("copy", "absolute", steps=2, test_scales=(1, 50), settings={**TINY, "position.table_size": 20})
-    with pytest.raises(ValueError, match="places 20 tokens at most"):
+    with pytest.raises(ValueError, match="longer than the table of 20"):
         run_all([*configs(seeds=(0,)), wrong], tmp_path, workers=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_in_a_worker_reaches_the_caller(tmp_path):
+    first, second = configs(seeds=(0, 1))
+    (tmp_path / second.hash).mkdir()
+    (tmp_path / second.hash / "record.json").write_text("{")
+    with pytest.raises(ValueError, match="cannot be read by this version"):
+        run_all([first, second], tmp_path, workers=2)
+
+
+def test_ctrl_c_while_workers_start_is_one_line(tmp_path):
+    """Workers that still import torch keep the signal until they can heed it."""
+    command = [sys.executable, "-m", "ldhd", "run", "copy", "--position", "rpe,rpe-square", "--workers", "2"]
+    for wait in (2.5, 4.0):
+        process = subprocess.Popen(
+            [*command, "--out", str(tmp_path / str(wait))], stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        try:
+            time.sleep(wait)
+            os.killpg(process.pid, signal.SIGINT)
+            _, err = process.communicate(timeout=90)
+        finally:
+            process.kill()
+        assert process.returncode == 130, err
+        assert err.count("\n") <= 1, err
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

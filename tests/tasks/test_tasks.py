@@ -66,7 +66,7 @@ class TestAddition(TaskContract):
         addends = [addend for i in self.task.sample_training((1, 2, 3, 4), 3000, generator()) for addend in i.latent]
         assert all(addend[-1] != 0 for addend in addends if len(addend) > 1)
         assert (0,) in addends
-        with pytest.raises(ValueError, match=r"is not how addition writes it: 'b12\+3='"):
+        with pytest.raises(ValueError, match="has a leading zero: '120'"):
             self.task.read("b120+3=")
 
 
@@ -133,6 +133,10 @@ class TestDivision(TaskContract):
         x, y = prompt[1:-1].split("\\")
         return str(int(y) // int(x)).zfill(len(y)) + "e"
 
+    def test_leading_zero(self):
+        with pytest.raises(ValueError, match="leading zero"):
+            self.task.read("b7\\012=")
+
     def test_worked_strings(self):
         assert self.task.read("b7\\861=").answer == "123e"
         assert self.task.read("b4\\38=").answer == "09e"
@@ -151,6 +155,30 @@ def test_every_task_is_tested_under_its_name():
     tested = {kind.task.name for kind in TaskContract.__subclasses__()}
     assert tested == set(TASKS)
     assert all(task.name == name for name, task in TASKS.items())
+
+
+def test_training_sets_have_the_paper_s_size():
+    assert TASKS["copy"].latent.training_size((1, 2, 3, 4, 5)) == 10_000
+    assert TASKS["copy"].latent.training_size((1, 2, 3)) == 6000
+    assert TASKS["addition"].latent.training_size((1, 2, 3, 4)) == 10_000
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
+def test_longest_is_as_long_as_any(task):
+    for scale in (1, 4):
+        longest = task.instance(task.latent.longest(scale))
+        assert longest.scale == scale
+        assert len(longest.text) == max(len(task.sample(scale, generator(seed)).text) for seed in range(300))
+
+
+def test_a_subclass_stays_one_in_a_run():
+    class Loud(type(TASKS["copy"])):
+        def needs(self, instance):
+            return "loud"
+
+    copy = TASKS["copy"]
+    task = Loud("loud", copy.latent, copy.concept, copy.format).for_scales((1, 2))
+    assert task.needs(task.read("b1=")) == "loud"
 
 
 def test_scales_are_balanced_in_training():

@@ -74,6 +74,68 @@ def test_a_batch_depends_on_seed_and_index_only():
         assert all(torch.equal(x[0], y[0]) and torch.equal(x[1], y[1]) for x, y in zip(a, b, strict=True))
 
 
+def test_endless_data_see_every_scale_equally_often():
+    """Batches smaller than the number of scales, too."""
+    data = TrainingData(COPY, (1, 2, 3, 4, 5), config(samples="endless", batch_size=4), seed=3)
+    scales = [row.index("=") - 1 for index in range(50) for row in rows(data.batch(index))]
+    assert [scales.count(scale) for scale in (1, 2, 3, 4, 5)] == [40] * 5
+
+
+def test_a_batch_may_be_larger_than_the_set():
+    data = TrainingData(COPY, (1, 2), config(samples=3, batch_size=10_000), seed=3)
+    assert len(data.batch(0)[0]) == 10_000
+
+
+def test_loss_of_the_whole_sequence():
+    data = TrainingData(COPY, (2,), config(loss="sequence"), seed=3)
+    assert (data.batch(0)[1] != IGNORED).all()
+
+
+def step_size(**options):
+    """How far one step moves the weights, by the largest change of any."""
+    c = config(steps=1, **options)
+    model = tiny_model()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    train(new_state(model, c), COPY, (1, 2), c, seed=0)
+    return max(float((value - before[name]).abs().max()) for name, value in model.state_dict().items())
+
+
+def test_the_schedule_sets_the_learning_rate():
+    """The first step of AdamW moves weights by about the learning rate, here a tenth of it by warm-up."""
+    whole = step_size(learning_rate=0.01, warmup=0.0, weight_decay=0.0, schedule_steps=10_000)
+    tenth = step_size(learning_rate=0.01, warmup=0.001, weight_decay=0.0, schedule_steps=10_000)
+    assert whole == pytest.approx(0.01, rel=0.05)
+    assert tenth == pytest.approx(0.001, rel=0.05)
+
+
+def test_gradients_are_clipped():
+    """AdamW's first moment after one step is a tenth of the clipped gradient."""
+    c = config(steps=1, gradient_clip=1e-3)
+    state = new_state(tiny_model(), c)
+    train(state, COPY, (1, 2), c, seed=0)
+    moments = [values["exp_avg"] for values in state.optimizer.state_dict()["state"].values()]
+    norm = math.sqrt(sum(float(moment.square().sum()) for moment in moments))
+    assert norm == pytest.approx(1e-4, rel=1e-3)
+
+
+def test_bfloat16_is_used_when_asked_for():
+    seen = []
+    model = tiny_model()
+    model.blocks[0].mlp[0].register_forward_hook(lambda module, inputs, output: seen.append(output.dtype))
+    c = config(steps=1, precision="bfloat16", evaluate_every=100)
+    train(new_state(model, c), COPY, (1, 2), c, seed=0)
+    assert seen[0] == torch.bfloat16
+    c = config(steps=1, evaluate_every=100)
+    train(new_state(model, c), COPY, (1, 2), c, seed=0)
+    assert seen[-1] == torch.float32
+
+
+def test_a_loss_that_blows_up_is_an_error():
+    c = config(steps=50, learning_rate=1e30)
+    with pytest.raises(FloatingPointError, match=r"lower train\.learning_rate"):
+        train(new_state(tiny_model(), c), COPY, (1, 2), c, seed=0)
+
+
 def test_endless_data_are_fresh():
     data = TrainingData(COPY, (5,), config(samples="endless", batch_size=50), seed=3)
     assert len({row for index in range(10) for row in rows(data.batch(index))}) > 480
@@ -175,21 +237,25 @@ class TestCheckpoints:
             content[-5] ^= 1
         newest.write_bytes({"truncate": content[:-9], "flip": content, "empty": b""}[damage])
         state = new_state_of(config())
-        with pytest.warns(UserWarning, match="trying the checkpoint before it"):
+        with pytest.warns(UserWarning, match="; going on from step-00000005"):
             assert checkpoint.restore(folder, state, "run")
         assert state.step == 5
 
     def test_no_good_one_left(self, folder):
         for path in checkpoint.saved(folder):
             path.write_bytes(b"nonsense")
-        with (
-            pytest.warns(UserWarning, match="not a whole"),
-            pytest.raises(BadFileError, match="no good checkpoint is left"),
-        ):
+        with pytest.raises(BadFileError, match=r"no good checkpoint is left .*not a whole.*not a whole"):
             checkpoint.restore(folder, new_state_of(config()), "run")
 
     def test_of_another_run_or_model(self, folder):
-        with pytest.warns(UserWarning, match="belongs to run run, not to other"), pytest.raises(BadFileError):
+        with pytest.raises(BadFileError, match="belongs to run run, not to other"):
             checkpoint.restore(folder, new_state_of(config()), "other")
-        with pytest.warns(UserWarning, match="another model"), pytest.raises(BadFileError):
+        with pytest.raises(BadFileError, match="another model"):
             checkpoint.restore(folder, new_state_of(config(), position=RPESquare), "run")
+
+    def test_final_weights_are_no_checkpoint(self, folder):
+        state = new_state_of(config())
+        checkpoint.save_model(folder / "step-00000009.safetensors", state.model, "run")
+        with pytest.warns(UserWarning, match="is no checkpoint but something else"):
+            assert checkpoint.restore(folder, state, "run")
+        assert state.step == 6

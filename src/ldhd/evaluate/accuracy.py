@@ -10,7 +10,9 @@ from ldhd.model import GPT
 from ldhd.tasks import Instance, Task
 from ldhd.tasks.tokens import encode
 
-BATCH = 256
+LARGEST_BATCH = 256
+LARGEST_ATTENTION = 4_000_000
+"""Pairs of positions, over a batch, whose attention is held in memory at once for each head."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +41,16 @@ def score(model: GPT, instances: Sequence[Instance]) -> ScaleResult:
     """The accuracy on instances of one scale."""
     hits: list[list[bool]] = []
     ordered = sorted(instances, key=lambda instance: len(instance.prompt))
-    for start in range(0, len(ordered), BATCH):
-        batch = ordered[start : start + BATCH]
+    longest = max(len(instance.text) for instance in instances)
+    size = max(1, min(LARGEST_BATCH, LARGEST_ATTENTION // longest**2))
+    for start in range(0, len(ordered), size):
+        batch = ordered[start : start + size]
         answers = [encode(instance.answer) for instance in batch]
         written = greedy(model, [encode(instance.prompt) for instance in batch], max(map(len, answers)))
         hits += [_hits(row, answer) for row, answer in zip(written, answers, strict=True)]
     exact = sum(all(row) for row in hits)
     low, high = wilson(exact, len(hits))
-    longest = max(map(len, hits))
-    by_position = [[row[place] for row in hits if place < len(row)] for place in range(longest)]
+    by_position = [[row[place] for row in hits if place < len(row)] for place in range(max(map(len, hits)))]
     return ScaleResult(
         scale=instances[0].scale,
         n=len(hits),

@@ -7,8 +7,16 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from ldhd.experiments.defaults import DEFAULTS
-from ldhd.experiments.parts import PositionOptions, explain, load_task, position_options
+from ldhd.experiments.defaults import DEFAULTS, Defaults
+from ldhd.experiments.parts import (
+    PositionOptions,
+    explain,
+    load_task,
+    option_names,
+    outline,
+    position_options,
+    position_terms,
+)
 from ldhd.model import MODELS, ModelConfig
 from ldhd.train import TrainConfig
 
@@ -23,7 +31,7 @@ class RunConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    format_version: int = FORMAT_VERSION
+    format_version: int = Field(default=FORMAT_VERSION, ge=FORMAT_VERSION, le=FORMAT_VERSION)
     task: str
     position: str
     position_options: PositionOptions
@@ -33,7 +41,7 @@ class RunConfig(BaseModel):
     train: TrainConfig
     train_scales: Scales = Field(min_length=1)
     test_scales: Scales = Field(min_length=1)
-    test_instances: int = Field(default=500, ge=1)
+    test_instances: int = Field(default=500, ge=1, le=1_000_000)
     seed: int = Field(default=0, ge=0)
     device: Literal["cpu", "cuda", "mps"] = "cpu"
 
@@ -74,32 +82,37 @@ def make_config(
     `settings` maps dotted names to values: `position.X` or `position.TERM.X`, `model.X`, `train.X`,
     `test_instances`.
     """
-    defaults = DEFAULTS.get(task, DEFAULTS["copy"])
-    settings = dict(settings or {})
-    _check_settings(settings)
-    parts = {kind: _part(settings, kind) for kind in ("position", "model", "train")}
+    loaded = load_task(task)
+    defaults = DEFAULTS.get(task, Defaults())
+    parts, rest = _split(settings or {})
     name = model or defaults.model
     if name not in MODELS:
         raise ValueError(f"unknown model {name!r}; choose from {', '.join(MODELS)}")
-    train = {"samples": load_task(task).train_size, **defaults.train, **parts["train"]}
+    scales = tuple(loaded.train_scales if train_scales is None else train_scales)
+    train = {"samples": loaded.latent.training_size(scales), **defaults.train, **parts["train"]}
     if steps is not None:
+        if "steps" in parts["train"]:
+            raise ValueError(f"steps are given twice: {steps} and train.steps={train['steps']}")
         train["steps"] = steps
     try:
-        return RunConfig(
+        config = RunConfig(
             task=task,
             position=position,
-            position_options=position_options(position, {**defaults.position.get(position, {}), **parts["position"]}),
+            position_options=position_options(position, _with_defaults(position, defaults, parts["position"])),
             model=name,
             model_options=ModelConfig(**{**MODELS[name].model_dump(), **parts["model"]}),
             train=TrainConfig(**train),
-            train_scales=tuple(train_scales or load_task(task).train_scales),
-            test_scales=tuple(test_scales or range(1, 11)),
+            train_scales=scales,
+            test_scales=tuple(range(1, 11) if test_scales is None else test_scales),
             seed=seed,
             device=device,  # type: ignore[arg-type]
-            **{key: value for key, value in settings.items() if "." not in key},
+            **rest,
         )
     except ValidationError as error:
-        raise ValueError(explain(error, _prefix(error))) from None
+        prefix = {"ModelConfig": "model.", "TrainConfig": "train."}.get(error.title, "")
+        raise ValueError(explain(error, prefix)) from None
+    outline(config.model_options, config.position, config.position_options)
+    return config
 
 
 def make_configs(
@@ -114,7 +127,7 @@ def make_configs(
     settings = settings or {}
     if len(set(positions)) != len(positions):
         raise ValueError(f"a position is named twice in {','.join(positions)}")
-    known = {position: _position_keys(position) for position in positions}
+    known = {position: {f"position.{name}" for name in option_names(position)} for position in positions}
     everywhere = set().union(*known.values())
     for key in settings:
         if key.startswith("position.") and key not in everywhere:
@@ -130,25 +143,27 @@ def make_configs(
     ]
 
 
-def _position_keys(position: str) -> set[str]:
-    """The settings a position takes: `position.X` and `position.TERM.X`."""
-    terms = position_options(position, {})
-    return {f"position.{name}" for options in terms.values() for name in options} | {
-        f"position.{term}.{name}" for term, options in terms.items() for name in options
+def _split(settings: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """The settings of each part by their names within it, and those of the run itself."""
+    parts: dict[str, dict[str, Any]] = {"position": {}, "model": {}, "train": {}}
+    rest = {}
+    for key, value in settings.items():
+        part, _, name = key.partition(".")
+        if part in parts and name:
+            parts[part][name] = value
+        elif key == "test_instances":
+            rest[key] = value
+        else:
+            raise ValueError(f"there is no setting {key!r}; settings are position.X, model.X, train.X, test_instances")
+    return parts, rest
+
+
+def _with_defaults(position: str, defaults: Defaults, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What the user gave, over the task's defaults for each term that he left alone."""
+    usual = {
+        f"{term}.{name}": value
+        for term in position_terms(position)
+        for name, value in defaults.position.get(term, {}).items()
+        if name not in given
     }
-
-
-def _check_settings(settings: Mapping[str, Any]) -> None:
-    for key in settings:
-        if key != "test_instances" and not key.startswith(("position.", "model.", "train.")):
-            raise ValueError(
-                f"there is no setting {key!r}; settings are position.X, model.X, train.X and test_instances"
-            )
-
-
-def _part(settings: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    return {key.removeprefix(f"{kind}."): value for key, value in settings.items() if key.startswith(f"{kind}.")}
-
-
-def _prefix(error: ValidationError) -> str:
-    return {"ModelConfig": "model.", "TrainConfig": "train."}.get(error.title, "")
+    return {**usual, **given}

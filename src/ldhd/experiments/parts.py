@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from ldhd.model import GPT, ModelConfig
@@ -15,38 +16,54 @@ from ldhd.tasks.tokens import VOCABULARY_SIZE
 PositionOptions = dict[str, dict[str, Any]]
 """Term name -> its options, for each term of a position such as `rpe-square+rpe-absolute`."""
 
+LARGEST_MODEL = 10**11
+"""Parameters beyond which a config is taken for a mistake."""
+
 
 def load_task(name: str) -> Task:
     """A task by name, or a user's `module:Class` (a `Task`, or a class that makes one without arguments)."""
     found: Any = lookup(name, TASKS, "task")
-    task = found() if isinstance(found, type) else found
+    try:
+        task = found() if isinstance(found, type) else found
+    except Exception as error:  # a user's class may raise anything
+        raise ValueError(f"cannot make task {name!r}: {type(error).__name__}: {error}") from error
     if not isinstance(task, Task):
-        raise ValueError(f"{name!r} is no task: it must be an ldhd.tasks.Task or make one when called")
+        raise ValueError(f"{name!r} is no task: it must be an ldhd.tasks.Task or a class derived from it")
     return task
 
 
 def position_terms(name: str) -> dict[str, type[Position]]:
     """The classes a position name stands for, one for each term joined by `+`."""
-    terms = {term: lookup(term, POSITIONS, "position") for term in name.split("+")}
+    names = name.split("+")
+    if len(set(names)) != len(names):
+        raise ValueError(f"position {name!r} names a term twice")
+    terms = {term: lookup(term, POSITIONS, "position") for term in names}
     for term, kind in terms.items():
         if not (isinstance(kind, type) and issubclass(kind, Position)):
-            raise ValueError(
-                f"{term!r} is no position embedding: it must be a class derived from ldhd.positions.Position"
-            )
-        if "+" in name and not kind.additive:
-            raise ValueError(f"{term!r} is no logit term and cannot be part of {name!r}")
+            raise ValueError(f"{term!r} is no position embedding: it must be a class derived from Position")
+        if len(terms) > 1 and not kind.additive:
+            raise ValueError(f"{term!r} does not only add and cannot be one term of {name!r}")
     return terms
 
 
 def options_model(kind: type[Position]) -> type[BaseModel]:
     """A pydantic model of the keyword-only arguments of an embedding's constructor."""
-    parameters = inspect.signature(kind.__init__, eval_str=True).parameters.values()
-    fields: dict[str, Any] = {
-        parameter.name: (parameter.annotation, parameter.default)
-        for parameter in parameters
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    fields: dict[str, Any] = {}
+    for parameter in inspect.signature(kind.__init__, eval_str=True).parameters.values():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            annotation = Any if parameter.annotation is inspect.Parameter.empty else parameter.annotation
+            default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+            fields[parameter.name] = (annotation, default)
+    config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
+    return create_model(f"{kind.__name__} options", __config__=config, **fields)
+
+
+def option_names(position: str) -> set[str]:
+    """The settings a position takes: `X`, for every term that has it, and `TERM.X`."""
+    names = {term: options_model(kind).model_fields for term, kind in position_terms(position).items()}
+    return {name for fields in names.values() for name in fields} | {
+        f"{term}.{name}" for term, fields in names.items() for name in fields
     }
-    return create_model(f"{kind.__name__} options", __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
 
 def position_options(name: str, given: Mapping[str, Any]) -> PositionOptions:
@@ -54,33 +71,58 @@ def position_options(name: str, given: Mapping[str, Any]) -> PositionOptions:
 
     `given` maps `option` (for every term that has it) or `term.option` to a value.
     """
+    unknown = sorted(set(given) - option_names(name))
+    if unknown:
+        allowed = ", ".join(sorted(option_names(name))) or "none"
+        raise ValueError(f"{name} has no option position.{unknown[0]}; its options are {allowed}")
     options: PositionOptions = {}
     for term, kind in position_terms(name).items():
-        model = options_model(kind)
-        own = {key: value for key, value in given.items() if key in model.model_fields}
+        fields = options_model(kind).model_fields
+        own = {key: value for key, value in given.items() if key in fields}
         own |= {key.removeprefix(f"{term}."): value for key, value in given.items() if key.startswith(f"{term}.")}
-        try:
-            options[term] = model(**own).model_dump()
-            kind(8, 2, **options[term])
-        except ValidationError as error:
-            raise ValueError(explain(error, f"position.{term}.")) from None
+        options[term] = _checked(term, kind, own)
     return options
+
+
+def build_model(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
+    """The GPT with its position embedding; its weights come from torch's global random stream."""
+    kinds = position_terms(position)
+    if kinds.keys() != options.keys():
+        raise ValueError(f"position {position!r} does not go with options of {', '.join(options)}")
+    checked = {term: _checked(term, kind, options[term]) for term, kind in kinds.items()}
+
+    def make(dimension: int, heads: int, layer: int) -> Position:
+        terms = [kinds[term](dimension, heads, layer, **checked[term]) for term in kinds]
+        return terms[0] if len(terms) == 1 else Sum(terms)
+
+    return GPT(model, VOCABULARY_SIZE, make)
+
+
+def outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
+    """The model without memory for its weights: enough to find out whether it can be built at all."""
+    try:
+        with torch.device("meta"):
+            built = build_model(model, position, options)
+        size = sum(parameter.numel() for parameter in built.parameters())
+    except ValueError:
+        raise
+    except Exception as error:  # torch on absurd sizes, or a user's embedding
+        raise ValueError(f"a model with {position} cannot be built: {str(error).splitlines()[0]}") from error
+    if size > LARGEST_MODEL:
+        raise ValueError(f"the model would have {size:.1e} parameters, more than {LARGEST_MODEL:.0e}")
+    return built
 
 
 def explain(error: ValidationError, prefix: str = "") -> str:
     """The first thing wrong with a config, in one line that names the field."""
     first = error.errors()[0]
-    field = prefix + ".".join(map(str, first["loc"]))
+    field = (prefix + ".".join(map(str, first["loc"]))).rstrip(".")
     message = first["msg"].removeprefix("Value error, ")
-    return f"{field}: {message}" if first["loc"] else message
+    return f"{field}: {message}" if field else message
 
 
-def build_model(model: ModelConfig, options: PositionOptions) -> GPT:
-    """The GPT with its position embedding; its weights come from torch's global random stream."""
-    kinds = position_terms("+".join(options))
-
-    def position(dimension: int, heads: int, layer: int) -> Position:
-        terms = [kinds[term](dimension, heads, layer, **options[term]) for term in kinds]
-        return terms[0] if len(terms) == 1 else Sum(terms)
-
-    return GPT(model, VOCABULARY_SIZE, position)
+def _checked(term: str, kind: type[Position], given: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return options_model(kind)(**given).model_dump()
+    except ValidationError as error:
+        raise ValueError(explain(error, f"position.{term}.")) from None

@@ -7,26 +7,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+import ldhd
+from ldhd.evaluate import ScaleResult
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.parts import explain
 from ldhd.files import BadFileError
 
 FITTED = 0.99
 """A run is fitted if its exact match is at least this at every training scale."""
-
-
-class Result(BaseModel):
-    """Accuracy at one scale; see `ldhd.evaluate.ScaleResult`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    scale: int
-    n: int
-    exact: float
-    low: float
-    high: float
-    per_token: float
-    per_position: list[float]
 
 
 class Record(BaseModel):
@@ -41,7 +29,7 @@ class Record(BaseModel):
     seed: int
     train_scales: list[int]
     fitted: bool
-    results: list[Result]
+    results: list[ScaleResult]
     steps: int
     seconds: float
     threads: int
@@ -56,7 +44,10 @@ class Record(BaseModel):
 
 def read_record(folder: Path) -> Record:
     """The record of a finished run's folder."""
-    return _read(Record, folder / "record.json")
+    record: Record = _read(Record, folder / "record.json")
+    if not record.results:
+        raise BadFileError(f"{folder / 'record.json'} holds no results")
+    return record
 
 
 def read_config(folder: Path) -> RunConfig:
@@ -68,14 +59,21 @@ def _read(kind: type[Any], path: Path) -> Any:
     try:
         return kind.model_validate_json(path.read_bytes())
     except ValidationError as error:
-        raise BadFileError(f"{path} is no {kind.__name__.lower()} of this version: {explain(error)}") from None
+        raise BadFileError(f"{path} cannot be read by this version: {explain(error)}") from None
 
 
 @cache
 def source_commit() -> str | None:
     """The commit of the source tree this runs from, None if it was installed without one."""
+    package = Path(ldhd.__file__).parent
     try:
-        command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+        top = Path(_git(package, "rev-parse", "--show-toplevel"))
+        # a virtual environment may lie inside somebody else's repository
+        return _git(package, "rev-parse", "HEAD") if top / "src" / "ldhd" == package.resolve() else None
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()

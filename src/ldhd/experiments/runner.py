@@ -1,9 +1,8 @@
 """One run: config -> model -> training -> evaluation -> record, resumable at any point."""
 
 import json
-import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -12,12 +11,13 @@ import ldhd
 from ldhd import seeds
 from ldhd.evaluate import ScaleResult, evaluate
 from ldhd.experiments.config import RunConfig
-from ldhd.experiments.parts import build_model, load_task
-from ldhd.experiments.record import FITTED, Record, Result, read_config, read_record, source_commit
-from ldhd.files import write_json, write_lines
-from ldhd.interruption import Interrupted
+from ldhd.experiments.parts import build_model, load_task, outline
+from ldhd.experiments.record import FITTED, Record, read_config, read_record, source_commit
+from ldhd.files import BadFileError, write_json, write_lines
+from ldhd.messages import Interrupted
 from ldhd.model import GPT, MODELS
 from ldhd.tasks import Task
+from ldhd.tasks.tokens import encode
 from ldhd.train import State, checkpoint, new_state, train
 
 
@@ -48,10 +48,10 @@ def run(
     """The record of `config`, from its folder if it is finished, otherwise by training on from its checkpoint."""
     folder = out / config.hash
     if (folder / "record.json").exists():
-        return read_record(folder)
+        return _finished(folder, config)
+    check(config)
     task = run_task(config)
     model = new_model(config)
-    check_length(model, task, config.test_scales, config)
     torch.set_num_threads(threads)
     write_json(folder / "config.json", config.model_dump(mode="json"))
     state = _trained(config, folder, task, model, on_progress, stop)
@@ -64,7 +64,7 @@ def run(
         seed=config.seed,
         train_scales=list(config.train_scales),
         fitted=all(results[scale].exact >= FITTED for scale in config.train_scales),
-        results=[Result(**asdict(results[scale])) for scale in config.test_scales],
+        results=[results[scale] for scale in config.test_scales],
         steps=state.step,
         seconds=round(state.seconds, 2),
         threads=threads,
@@ -76,24 +76,30 @@ def run(
     return record
 
 
+def check(config: RunConfig) -> None:
+    """Refuse a config that could only fail later: a device that is absent, strings that do not fit."""
+    _check_device(config.device)
+    task = run_task(config)
+    _check_fits(config, task, config.train_scales, training=True)
+    _check_fits(config, task, config.test_scales, training=False)
+
+
 def run_task(config: RunConfig) -> Task:
     """The task in the format of this run's scales."""
     return load_task(config.task).for_scales((*config.train_scales, *config.test_scales))
 
 
-def new_model(config: RunConfig) -> GPT:
+def new_model(config: RunConfig, device: str | None = None) -> GPT:
     """The untrained model of a run."""
-    if config.device == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device cuda was asked for, but torch finds no CUDA device here; use --device cpu")
-    if config.device == "mps" and not torch.backends.mps.is_available():
-        raise ValueError("device mps was asked for, but torch finds none here; use --device cpu")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seeds.derive(config.seed, "weights"))
-        return build_model(config.model_options, config.position_options).to(config.device)
+        model = build_model(config.model_options, config.position, config.position_options)
+    return model.to(device or config.device)
 
 
-def load_run(folder: Path) -> tuple[RunConfig, Task, GPT]:
+def load_run(folder: Path, device: str = "cpu") -> tuple[RunConfig, Task, GPT]:
     """A finished run's config, task and trained model."""
+    _check_device(device)
     if not folder.is_dir():
         raise ValueError(f"no run at {folder}: there is no such folder")
     if not (folder / "config.json").exists():
@@ -102,34 +108,47 @@ def load_run(folder: Path) -> tuple[RunConfig, Task, GPT]:
     weights = folder / "model.safetensors"
     if not weights.exists():
         raise ValueError(f"the run at {folder} is not finished: it has no model.safetensors")
-    model = new_model(config)
+    outline(config.model_options, config.position, config.position_options)
+    model = new_model(config, device)
     checkpoint.load_model(weights, model, config.hash)
     model.eval()
     return config, run_task(config), model
 
 
 def evaluate_run(
-    folder: Path, scales: tuple[int, ...], instances: int | None = None
+    folder: Path, scales: tuple[int, ...], instances: int | None = None, device: str = "cpu"
 ) -> tuple[RunConfig, list[ScaleResult]]:
     """A finished run at any scales, without training."""
-    config, task, model = load_run(folder)
-    task = load_task(config.task).for_scales((*config.train_scales, *config.test_scales, *scales))
-    check_length(model, task, scales, config)
+    config, task, model = load_run(folder, device)
+    _check_fits(config, task, scales, training=False)
     n = instances or config.test_instances
     return config, [evaluate(model, task, scale, n, config.seed) for scale in scales]
 
 
-def check_length(model: GPT, task: Task, scales: tuple[int, ...], config: RunConfig) -> None:
-    """Refuse scales whose strings are longer than the position embedding can place."""
-    if model.max_length is None:
-        return
-    stream = seeds.generator(config.seed, "length")
-    longest = max(len(task.sample(max(scales), stream).text) for _ in range(20))
-    if longest > model.max_length:
-        raise ValueError(
-            f"{config.position} places {model.max_length} tokens at most, but {task.name} at scale {max(scales)} "
-            f"has {longest}; raise position.table_size"
-        )
+def _finished(folder: Path, config: RunConfig) -> Record:
+    record = read_record(folder)
+    if record.hash != config.hash:
+        raise BadFileError(f"{folder / 'record.json'} belongs to run {record.hash}, not to {config.hash}")
+    return record
+
+
+def _check_device(device: str) -> None:
+    available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if device not in available:
+        raise ValueError(f"unknown device {device!r}; choose from {', '.join(available)}")
+    if not available[device]:
+        raise ValueError(f"device {device} was asked for, but torch finds none here; use --device cpu")
+
+
+def _check_fits(config: RunConfig, task: Task, scales: tuple[int, ...], training: bool) -> None:
+    """Refuse scales whose strings hold foreign characters or more than the position embedding can place."""
+    position = outline(config.model_options, config.position, config.position_options).position
+    longest = task.instance(task.latent.longest(max(scales)))
+    encode(longest.text)
+    try:
+        position.check_fits(longest.text[:-1], training)
+    except ValueError as error:
+        raise ValueError(f"{task.name} at scale {max(scales)} does not fit {error}") from None
 
 
 def model_label(config: RunConfig) -> str:
@@ -146,9 +165,7 @@ def _trained(
     """The state at the end of training, from the newest checkpoint on."""
     state = new_state(model, config.train)
     checkpoints = folder / "checkpoints"
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        checkpoint.restore(checkpoints, state, config.hash)
+    checkpoint.restore(checkpoints, state, config.hash)
 
     def on_step(state: State, loss: float) -> None:
         if state.step % config.train.checkpoint_every == 0 or state.step == config.train.steps:

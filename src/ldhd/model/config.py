@@ -6,9 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 class ModelConfig(BaseModel):
     """A decoder-only Transformer; what it knows of positions is configured apart."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
-    layers: int = Field(ge=1)
+    layers: int = Field(ge=1, le=1000)
     heads: int = Field(ge=1)
     dimension: int = Field(ge=1)
     dropout: float = Field(default=0.0, ge=0.0, lt=1.0)

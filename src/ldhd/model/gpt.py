@@ -157,11 +157,6 @@ class GPT(nn.Module):
         assert isinstance(first, Block)
         return first.attention.position
 
-    @property
-    def max_length(self) -> int | None:
-        """The longest sequence the position embedding can place, None for any."""
-        return self.position.max_length
-
     @staticmethod
     def _visible(valid: Bool[Tensor, "B q"], cache: Cache | None) -> Bool[Tensor, "#B 1 q k"]:
         """Causal, without padding; a padding token sees itself, so that no row is empty."""

@@ -17,6 +17,8 @@ class Abacus(Position):
     McLeish et al., Transformers Can Do Arithmetic with the Right Embeddings, 2024.
     """
 
+    additive = True
+
     def __init__(
         self,
         dimension: int,
@@ -34,9 +36,12 @@ class Abacus(Position):
         if layer == 0:
             self.table = nn.Parameter(0.02 * torch.randn(table_size + 1, dimension))
 
-    @property
-    def max_length(self) -> int:
-        return self.table_size - self.max_offset
+    def check_fits(self, tokens: Sequence[str], training: bool) -> None:
+        largest = max(_place(tokens, index) for index in range(len(tokens))) + (self.max_offset if training else 0)
+        if largest > self.table_size:
+            raise ValueError(
+                f"abacus: digit ids up to {largest} are needed, the table holds {self.table_size}; raise table_size"
+            )
 
     def ids(
         self, tokens: Int[Tensor, "B q"], valid: Bool[Tensor, "B q"], cache: Cache | None = None
@@ -64,10 +69,7 @@ class Abacus(Position):
             offset = torch.randint(self.max_offset + 1, (len(ids), 1), device=ids.device)
             ids = torch.where(ids > 0, ids + offset, ids)
         if int(ids.max()) > self.table_size:
-            raise ValueError(
-                f"abacus: digit {int(ids.max())} of a number is beyond the table of {self.table_size}; "
-                "construct it with a larger table_size"
-            )
+            raise ValueError(f"abacus: digit {int(ids.max())} of a number is beyond the table of {self.table_size}")
         return self.table[ids]
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> tuple[int, int]:
@@ -75,6 +77,7 @@ class Abacus(Position):
 
 
 def _place(tokens: Sequence[str], index: int) -> int:
+    """The place of a digit in its number, from 1; 0 for other tokens."""
     start = index
     while start >= 0 and tokens[start].isdigit():
         start -= 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
@@ -15,17 +16,22 @@ class Absolute(Position):
     linear attention with it.
     """
 
+    additive = True
+
     def __init__(self, dimension: int, heads: int, layer: int = 0, *, table_size: int = 1024):
         super().__init__(dimension, heads, layer)
         if table_size < 1:
             raise ValueError(f"table_size must be at least 1, got {table_size}")
         self.table_size = table_size
         if layer == 0:
-            self.table = nn.Parameter(0.02 * Tensor(table_size, dimension).normal_())
+            self.table = nn.Parameter(0.02 * torch.randn(table_size, dimension))
 
-    @property
-    def max_length(self) -> int:
-        return self.table_size
+    def check_fits(self, tokens: Sequence[str], training: bool) -> None:
+        if len(tokens) > self.table_size:
+            raise ValueError(
+                f"absolute: a string of {len(tokens)} tokens is longer than the table of {self.table_size}; "
+                "raise table_size"
+            )
 
     def embed(
         self,
@@ -35,10 +41,7 @@ class Absolute(Position):
         cache: Cache | None,
     ) -> Float[Tensor, "B q D"]:
         if int(positions.max()) >= self.table_size:
-            raise ValueError(
-                f"absolute: position {int(positions.max())} is beyond the table of {self.table_size}; "
-                "construct it with a larger table_size"
-            )
+            raise ValueError(f"absolute: position {int(positions.max())} is beyond the table of {self.table_size}")
         return self.table[positions]
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> tuple[int, int]:

@@ -47,7 +47,7 @@ class Anchor(nn.Module):
         if not self.hard:
             return weights
         chosen = torch.zeros_like(weights).scatter_(-1, weights.argmax(-1, keepdim=True), 1.0)
-        return chosen + weights - weights.detach()
+        return chosen + (weights - weights.detach())
 
     def _scores(self, q: Tensor, k: Tensor, hidden: Tensor, cache: Cache | None) -> Tensor:
         if self.projections == "shared":

@@ -45,6 +45,8 @@ def by_distance(weights: Weights) -> Weights:
 
 def rpe_square_queries(q: Queries, distances: Weights, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]) -> Weights:
     """T[j, e] = sum over distances d of P[j, d] (q_j . R_{d-e}), so that the bias is T P^T."""
+    if table.shape[-2] % 2 == 0:
+        raise ValueError(f"the table must hold R_-w .. R_w, an odd number of rows, got {table.shape[-2]}")
     w, keys = table.shape[-2] // 2, distances.shape[-1]
     if w > keys - 1:
         table = table[..., w - keys + 1 : w + keys, :]
@@ -87,7 +89,9 @@ def _correlate_by_fft(scores: Float[Tensor, "B H q m"], distances: Weights, w: i
     beyond = keys - 1 - w
     right = [scores[..., w:], scores[..., -1:].expand(*scores.shape[:-1], beyond + 1)]
     left = [scores[..., :1].expand(*scores.shape[:-1], beyond), scores[..., :w]]
-    kernel = torch.cat(right + left, dim=-1).float() if scores.dtype == torch.bfloat16 else torch.cat(right + left, -1)
+    kernel = torch.cat(right + left, dim=-1)
+    if kernel.dtype in (torch.bfloat16, torch.float16):
+        kernel = kernel.float()
     spectrum = torch.fft.rfft(distances.to(kernel.dtype), n=size) * torch.fft.rfft(kernel).conj()
     return torch.fft.irfft(spectrum, n=size)[..., :keys].to(scores.dtype)
 

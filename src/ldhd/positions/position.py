@@ -20,7 +20,7 @@ class Position(nn.Module, ABC):
     """
 
     additive: ClassVar[bool] = False
-    """Whether this is a term of the attention logits only, so that it can be added to others."""
+    """Whether it only adds, to the logits or to the token embeddings, so that it can be one term of a sum."""
 
     def __init__(self, dimension: int, heads: int, layer: int = 0):
         super().__init__()
@@ -29,10 +29,8 @@ class Position(nn.Module, ABC):
         self.dimension, self.heads, self.layer = dimension, heads, layer
         self.head_dimension = dimension // heads
 
-    @property
-    def max_length(self) -> int | None:
-        """The longest sequence it can place, None for any."""
-        return None
+    def check_fits(self, tokens: Sequence[str], training: bool) -> None:
+        """Raise a ValueError if it cannot place all tokens of this string, in training or in a test."""
 
     def embed(
         self,

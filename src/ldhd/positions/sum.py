@@ -1,15 +1,15 @@
-"""Several logit terms at once, such as `rpe-square+rpe-absolute`."""
+"""Several embeddings at once, such as `rpe-square+rpe-absolute`."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from ldhd.positions.position import Cache, Position
 
 
 class Sum(Position):
-    """The sum of the terms' logits; only embeddings that do nothing but add to the logits can be summed."""
+    """The sum of what its terms add to the logits and to the token embeddings; terms that rotate cannot be summed."""
 
     additive = True
 
@@ -17,8 +17,24 @@ class Sum(Position):
         super().__init__(terms[0].dimension, terms[0].heads, terms[0].layer)
         for term in terms:
             if not term.additive:
-                raise ValueError(f"{type(term).__name__} is no logit term and cannot be added to others")
+                raise ValueError(f"{type(term).__name__} does not only add and cannot be one term of a sum")
         self.terms = nn.ModuleList(terms)
+
+    def check_fits(self, tokens: Sequence[str], training: bool) -> None:
+        for term, _ in self._each(None):
+            term.check_fits(tokens, training)
+
+    def embed(
+        self,
+        tokens: Int[Tensor, "B q"],
+        positions: Int[Tensor, "B q"],
+        valid: Bool[Tensor, "B q"],
+        cache: Cache | None,
+    ) -> Float[Tensor, "B q D"] | float:
+        total: Tensor | float = 0.0
+        for term, own in self._each(cache):
+            total = total + term.embed(tokens, positions, valid, own)
+        return total
 
     def bias(
         self,
@@ -29,22 +45,20 @@ class Sum(Position):
         cache: Cache | None,
     ) -> Float[Tensor, "#B H q k"] | float:
         total: Tensor | float = 0.0
-        for index, term in enumerate(self.terms):
-            assert isinstance(term, Position)
-            total = total + _with_cache(term, index, q, k, hidden, visible, cache)
+        for term, own in self._each(cache):
+            total = total + term.bias(q, k, hidden, visible, own)
         return total
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
-        return tuple(term.relation(tokens, j, i) for term in self.terms if isinstance(term, Position))
+        return tuple(term.relation(tokens, j, i) for term, _ in self._each(None))
 
-
-def _with_cache(
-    term: Position, index: int, q: Tensor, k: Tensor, hidden: Tensor, visible: Tensor, cache: Cache | None
-) -> Tensor | float:
-    """The term's logits, its part of the shared cache told apart by its index."""
-    if cache is None:
-        return term.bias(q, k, hidden, visible, None)
-    own = {name.split(".", 1)[1]: value for name, value in cache.items() if name.startswith(f"{index}.")}
-    bias = term.bias(q, k, hidden, visible, own)
-    cache.update({f"{index}.{name}": value for name, value in own.items()})
-    return bias
+    def _each(self, cache: Cache | None) -> Iterator[tuple[Position, Cache | None]]:
+        """Each term with its own part of the cache, whose names start with the term's index."""
+        for index, term in enumerate(self.terms):
+            assert isinstance(term, Position)
+            if cache is None:
+                yield term, None
+                continue
+            own = {name.split(".", 1)[1]: value for name, value in cache.items() if name.startswith(f"{index}.")}
+            yield term, own
+            cache.update({f"{index}.{name}": value for name, value in own.items()})

@@ -71,7 +71,9 @@ def _anchors(trace: Trace) -> Table:
     table.add_column("head")
     for index, token in enumerate(text):
         table.add_column(f"{token}\n{index}", justify="center")
-    for layer, heads in enumerate(trace.anchors):
+    terms = len(trace.anchors) // len(trace.attention)
+    for index, heads in enumerate(trace.anchors):
+        layer = f"{index // terms}" + ("abcdefgh"[index % terms] if terms > 1 else "")
         for head, row in enumerate(_strongest(weights) for weights in heads):
             cells = [f"{text[a['index']]}" + ("" if a["weight"] >= 0.9 else f"({a['weight']:.1f})") for a in row]
             table.add_row(f"{layer}.{head}", *cells)

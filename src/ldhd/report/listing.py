@@ -33,7 +33,7 @@ def tasks_json(scale: int, seed: int) -> list[dict[str, Any]]:
         {
             "task": name,
             "train_scales": list(task.train_scales),
-            "train_size": task.train_size,
+            "train_size": task.latent.training_size(task.train_scales),
             "format": _first_line(type(task.format).__doc__),
             "example": task_examples(name, scale, 1, seed)[0],
         }

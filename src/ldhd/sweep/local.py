@@ -9,15 +9,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
 from ldhd.experiments import Progress, Record, RunConfig, run
-from ldhd.interruption import Interrupted
+from ldhd.experiments.runner import check
+from ldhd.messages import Interrupted, warn_in_one_line
 
 OnProgress = Callable[[Progress], None]
 REPORT_SECONDS = 0.2
 """A worker reports its progress at most this often."""
+
+STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 _stop = threading.Event()
 _reports: Any = None
@@ -37,6 +41,9 @@ def run_all(
     The number of threads a run computes with is the same however many runs there are, so results do not depend
     on what else was asked for.
     """
+    for config in configs:
+        check(config)
+    out.mkdir(parents=True, exist_ok=True)
     workers = min(workers or os.cpu_count() or 1, len(configs))
     if workers <= 1:
         with stop_on_signal():
@@ -54,7 +61,7 @@ def stop_on_signal() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = {number: signal.signal(number, lambda *_: _stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous = {number: signal.signal(number, lambda *_: _stop.set()) for number in STOPPING}
     try:
         yield
     finally:
@@ -68,14 +75,15 @@ def _run_in_workers(
     context = multiprocessing.get_context("spawn")
     reports = context.Queue()
     with ProcessPoolExecutor(workers, context, _start_worker, (reports,)) as pool, stop_on_signal():
-        futures = [pool.submit(_work, config, out, threads, command) for config in configs]
+        with _signals_held_back():
+            futures = [pool.submit(_work, config, out, threads, command) for config in configs]
         pending: set[Future[Record]] = set(futures)
         try:
             while pending:
                 finished, pending = wait(pending, timeout=REPORT_SECONDS, return_when=FIRST_COMPLETED)
                 _drain(reports, on_progress)
                 for future in finished:
-                    future.result()
+                    _result(future)
                 if _stop.is_set():
                     raise Interrupted("stopped")
         except BaseException:
@@ -88,15 +96,38 @@ def _run_in_workers(
     return [future.result() for future in futures]
 
 
+@contextlib.contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Processes started within this keep signals waiting until they are ready for them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _start_worker(reports: Any) -> None:
     global _reports
     _reports = reports
-    for number in (signal.SIGINT, signal.SIGTERM):
+    warn_in_one_line()
+    for number in STOPPING:
         signal.signal(number, lambda *_: _stop.set())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+
+
+def _result(future: "Future[Record]") -> Record:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        raise ChildProcessError(
+            "a worker process died, perhaps for want of memory; the same command goes on from its checkpoint"
+        ) from None
 
 
 def _work(config: RunConfig, out: Path, threads: int, command: str) -> Record:
     last = 0.0
+    if _stop.is_set():
+        raise Interrupted("stopped")
 
     def report(progress: Progress) -> None:
         nonlocal last

@@ -30,6 +30,13 @@ class AddendPairs(LatentSpace):
         chosen = torch.multinomial(weights, size, replacement=True, generator=generator).tolist()
         return [self.sample(scales[index], generator) for index in chosen]
 
+    def training_size(self, scales: Sequence[int]) -> int:
+        """The paper's, whatever the scales."""
+        return 10_000
+
+    def longest(self, scale: int) -> Addends:
+        return (9,) * scale, (9,) * scale
+
 
 def total(latent: Addends) -> Digits:
     return digits.add(*latent)
@@ -50,8 +57,7 @@ class UnalignedFormat(Format):
 
     def read(self, prompt: str) -> Addends:
         left, right = digits.split(digits.between(prompt, "b", "=", SHAPE), "+", SHAPE)
-        first, second = digits.read(left, "the first addend"), digits.read(right, "the second addend")
-        return digits.strip(first), digits.strip(second)
+        return digits.read_number(left, "the first addend"), digits.read_number(right, "the second addend")
 
     def needs(self, latent: Addends, label: Digits) -> Needs:
         return addition_needs(len(latent[0]), len(latent[1]), len(label))

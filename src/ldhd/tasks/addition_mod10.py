@@ -40,7 +40,7 @@ class Mod10Format(Format):
         left, right = digits.split(digits.between(prompt, "b", "=", SHAPE), "+", SHAPE)
         if len(left) != len(right):
             raise ValueError(f"both addends must have the same number of digits, got {left!r} and {right!r}")
-        return digits.read(left, "the first addend"), digits.read(right, "the second addend")
+        return digits.read_number(left, "the first addend"), digits.read_number(right, "the second addend")
 
     def needs(self, latent: Addends, label: int) -> Needs:
         """z needs the first digits; `e` follows whatever z was."""

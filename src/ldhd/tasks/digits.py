@@ -31,6 +31,14 @@ def read(text: str, what: str, base: int = 10) -> Digits:
     return tuple(map(int, text))
 
 
+def read_number(text: str, what: str) -> Digits:
+    """The digits of a number, least significant first; a leading zero is refused unless it is the only digit."""
+    number = read(text, what)
+    if number != strip(number):
+        raise ValueError(f"{what} has a leading zero: {text!r}, least significant digit first")
+    return number
+
+
 def between(text: str, start: str, end: str, shape: str) -> str:
     """The part of `text` between its first and last character; ValueError unless these are `start` and `end`."""
     if len(text) < 2 or not text.startswith(start) or not text.endswith(end):

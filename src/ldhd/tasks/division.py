@@ -2,13 +2,13 @@
 
 from ldhd.tasks import digits
 from ldhd.tasks.digits import Digits
-from ldhd.tasks.multiplication import DigitAndNumber, DigitAndNumbers, operand_needs, read_operands
+from ldhd.tasks.multiplication import OneDigitAndNumber, Operands, operand_needs, read_operands
 from ldhd.tasks.task import Format, Needs, Task
 
 SHAPE = "'b7\\\\123='"
 
 
-def quotient(latent: DigitAndNumber) -> Digits:
+def quotient(latent: Operands) -> Digits:
     """y // x with exactly n digits, least significant first, as numbers are kept."""
     x, y = latent
     result, remainder = [], 0
@@ -26,17 +26,16 @@ class DivisionFormat(Format):
     >>> b4\38=09e         38 // 4 = 9
     """
 
-    def prompt(self, latent: DigitAndNumber) -> str:
+    def prompt(self, latent: Operands) -> str:
         return f"b{latent[0]}\\{digits.write(latent[1][::-1])}="
 
-    def answer(self, latent: DigitAndNumber, label: Digits) -> str:
+    def answer(self, latent: Operands, label: Digits) -> str:
         return f"{digits.write(label[::-1])}e"
 
-    def read(self, prompt: str) -> DigitAndNumber:
-        x, y = read_operands(prompt, "\\", SHAPE)
-        return x, y[::-1]
+    def read(self, prompt: str) -> Operands:
+        return read_operands(prompt, "\\", SHAPE, reverse=True)
 
-    def needs(self, latent: DigitAndNumber, label: Digits) -> Needs:
+    def needs(self, latent: Operands, label: Digits) -> Needs:
         """The t-th digit written needs x, the t-th digit of y, and what tells the remainder before it.
 
         10 r + y_{t-1} lies in [x z_{t-1}, x z_{t-1} + x), a window shorter than 10, so y_{t-1} and z_{t-1}
@@ -45,4 +44,4 @@ class DivisionFormat(Format):
         return operand_needs(len(latent[1]), len(label))
 
 
-DIVISION = Task("division", DigitAndNumbers(), quotient, DivisionFormat())
+DIVISION = Task("division", OneDigitAndNumber(), quotient, DivisionFormat())

@@ -7,20 +7,20 @@ from ldhd.tasks.digits import Digits
 from ldhd.tasks.task import Format, LatentSpace, Needs, Task
 
 SHAPE = "'b7*123='"
-DigitAndNumber = tuple[int, Digits]
+Operands = tuple[int, Digits]
 
 
-class DigitAndNumbers(LatentSpace):
+class OneDigitAndNumber(LatentSpace):
     """A digit 1..9 and a number of n digits (least significant first)."""
 
-    def sample(self, scale: int, generator: torch.Generator) -> DigitAndNumber:
+    def sample(self, scale: int, generator: torch.Generator) -> Operands:
         return digits.one_to_nine(generator), digits.number(scale, generator)
 
-    def scale(self, latent: DigitAndNumber) -> int:
+    def scale(self, latent: Operands) -> int:
         return len(latent[1])
 
 
-def product(latent: DigitAndNumber) -> Digits:
+def product(latent: Operands) -> Digits:
     """x y with exactly n + 1 digits."""
     x, y = latent
     result, carry = [], 0
@@ -31,12 +31,12 @@ def product(latent: DigitAndNumber) -> Digits:
     return (*result, carry)
 
 
-def read_operands(prompt: str, separator: str, shape: str) -> tuple[int, Digits]:
-    """The one digit before `separator` and the digits after it, in the order written."""
+def read_operands(prompt: str, separator: str, shape: str, reverse: bool) -> Operands:
+    """The one digit before `separator` and the number after it, written most significant first if `reverse`."""
     left, right = digits.split(digits.between(prompt, "b", "=", shape), separator, shape)
     if len(left) != 1 or left not in "123456789":
         raise ValueError(f"the one-digit operand must be 1..9, got {left!r} in {prompt!r}")
-    return int(left), digits.read(right, f"the longer operand of {prompt!r}")
+    return int(left), digits.read_number(right[::-1] if reverse else right, "the longer operand")
 
 
 class MultiplicationFormat(Format):
@@ -46,16 +46,16 @@ class MultiplicationFormat(Format):
     >>> b3*2=60e          3 * 2 = 6
     """
 
-    def prompt(self, latent: DigitAndNumber) -> str:
+    def prompt(self, latent: Operands) -> str:
         return f"b{latent[0]}*{digits.write(latent[1])}="
 
-    def answer(self, latent: DigitAndNumber, label: Digits) -> str:
+    def answer(self, latent: Operands, label: Digits) -> str:
         return f"{digits.write(label)}e"
 
-    def read(self, prompt: str) -> DigitAndNumber:
-        return read_operands(prompt, "*", SHAPE)
+    def read(self, prompt: str) -> Operands:
+        return read_operands(prompt, "*", SHAPE, reverse=False)
 
-    def needs(self, latent: DigitAndNumber, label: Digits) -> Needs:
+    def needs(self, latent: Operands, label: Digits) -> Needs:
         """z_t needs x, y_t, and what tells the carry into place t: y_{t-1} and z_{t-1}.
 
         z_{t-1} - x y_{t-1} mod 10 is the carry into place t - 1, which is at most 8.
@@ -77,4 +77,4 @@ def operand_needs(y_length: int, z_length: int) -> Needs:
     ]
 
 
-MULTIPLICATION = Task("multiplication", DigitAndNumbers(), product, MultiplicationFormat())
+MULTIPLICATION = Task("multiplication", OneDigitAndNumber(), product, MultiplicationFormat())

@@ -5,6 +5,7 @@ computes its label, and the format writes both as a string. Aligned and unaligne
 and differ in the third only (Examples 1 and 2).
 """
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -43,8 +44,16 @@ class LatentSpace(ABC):
         """The scale of a latent variable."""
 
     def sample_training(self, scales: Sequence[int], size: int, generator: torch.Generator) -> list[Latent]:
-        """`size` latent variables of the training distribution: each scale equally often."""
+        """`size` latent variables of the training distribution: the scales in turn, so each equally often."""
         return [self.sample(scales[index % len(scales)], generator) for index in range(size)]
+
+    def training_size(self, scales: Sequence[int]) -> int:
+        """The size of the paper's training set: 2000 for each scale."""
+        return 2000 * len(scales)
+
+    def longest(self, scale: int) -> Latent:
+        """A latent variable of this scale whose string is as long as any; usually all are equally long."""
+        return self.sample(scale, torch.Generator().manual_seed(0))
 
 
 class Format(ABC):
@@ -77,14 +86,13 @@ class Format(ABC):
 
 @dataclass(frozen=True)
 class Task:
-    """A latent space, a concept and a format, with the paper's training set for them."""
+    """A latent space, a concept and a format, with the scales the paper trains on."""
 
     name: str
     latent: LatentSpace
     concept: Callable[[Latent], Label]
     format: Format
     train_scales: tuple[int, ...] = (1, 2, 3, 4, 5)
-    train_size: int = 10_000
 
     def sample(self, scale: int, generator: torch.Generator) -> Instance:
         """An instance of exactly this scale."""
@@ -109,14 +117,9 @@ class Task:
 
     def for_scales(self, scales: Sequence[int]) -> "Task":
         """This task in the format of a run over these scales; see `Format.for_scales`."""
-        return Task(
-            self.name,
-            self.latent,
-            self.concept,
-            self.format.for_scales(scales),
-            self.train_scales,
-            self.train_size,
-        )
+        task = copy.copy(self)
+        object.__setattr__(task, "format", self.format.for_scales(scales))
+        return task
 
     def instance(self, latent: Latent) -> Instance:
         """The string of a latent variable."""

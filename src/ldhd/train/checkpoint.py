@@ -36,16 +36,21 @@ def restore(folder: Path, state: State, owner: str) -> bool:
     A damaged one is passed over with a warning. When all are damaged that is an error: starting again in silence
     would hide it.
     """
-    paths = saved(folder)
-    for path in reversed(paths):
+    damaged: list[str] = []
+    for path in reversed(saved(folder)):
         try:
             tensors, metadata = read_tensors(path)
             _restore(state, tensors, metadata, owner, path)
-            return True
         except BadFileError as error:
-            warnings.warn(f"{error}; trying the checkpoint before it", stacklevel=2)
-    if paths:
-        raise BadFileError(f"no good checkpoint is left in {folder}; remove that folder to train from the start")
+            damaged.append(str(error))
+            continue
+        if damaged:
+            warnings.warn(f"{'; '.join(damaged)}; going on from {path.name}", stacklevel=2)
+        return True
+    if damaged:
+        raise BadFileError(
+            f"no good checkpoint is left ({'; '.join(damaged)}); remove {folder} to train from the start"
+        )
     return False
 
 
@@ -63,7 +68,9 @@ def _restore(state: State, tensors: dict[str, Tensor], metadata: dict[str, Any],
     _check_owner(metadata, owner, path)
     parts: dict[str, dict[str, Tensor]] = {"model": {}, "optimizer": {}}
     for name, tensor in tensors.items():
-        part, rest = name.split(".", 1)
+        part, _, rest = name.partition(".")
+        if part not in parts:
+            raise BadFileError(f"{path} is no checkpoint but something else: it holds {name}")
         parts[part][rest] = tensor
     _load_weights(state.model, parts["model"], path)
     moments: dict[int, dict[str, Tensor]] = {}

@@ -2,18 +2,18 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 
 class TrainConfig(BaseModel):
     """AdamW with linear warm-up and cosine decay."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     steps: int = Field(default=1000, ge=1)
     schedule_steps: int | None = Field(default=None, ge=1)
     """Length of the cosine, if training stops before its end (the paper: 10000, stopped at 1000)."""
-    batch_size: int = Field(default=256, ge=1)
+    batch_size: int = Field(default=256, ge=1, le=1_000_000)
     accumulation: int = Field(default=1, ge=1)
     """Batches whose gradients are averaged for one step."""
     samples: int | Literal["endless"] = 10_000
@@ -22,7 +22,8 @@ class TrainConfig(BaseModel):
     warmup: float = Field(default=0.05, ge=0.0, lt=1.0)
     """Share of the schedule with a linearly rising learning rate."""
     weight_decay: float = Field(default=0.1, ge=0.0)
-    """Applied to matrices (tables and embeddings too), not to biases and norms."""
+    """Applied to parameters of two or more dimensions (projections, embeddings, tables of positions, null keys),
+    not to biases and norms."""
     gradient_clip: float = Field(default=1.0, gt=0.0)
     loss: Literal["answer", "sequence"] = "answer"
     """Which tokens are to be predicted: those of the answer, or all."""
@@ -35,6 +36,11 @@ class TrainConfig(BaseModel):
     def _check(self) -> "TrainConfig":
         if self.schedule_steps is not None and self.schedule_steps < self.steps:
             raise ValueError(f"schedule_steps {self.schedule_steps} must not be below steps {self.steps}")
-        if isinstance(self.samples, int) and self.samples < 1:
-            raise ValueError(f"samples must be at least 1 or 'endless', got {self.samples}")
         return self
+
+    @field_validator("samples", mode="before")
+    @classmethod
+    def _check_samples(cls, value: object) -> object:
+        if value == "endless" or (type(value) is int and 1 <= value <= 100_000_000):
+            return value
+        raise ValueError(f"must be a whole number from 1 to 100 million or 'endless', got {value!r}")

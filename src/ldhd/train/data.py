@@ -44,16 +44,22 @@ class TrainingData:
         size = self.config.batch_size
         if not isinstance(self.config.samples, int):
             fresh = seeds.generator(self.seed, "train", index)
-            return to_tensors(self.task.sample_training(self.scales, size, fresh), self.config.loss)
+            # scales are taken in turn: go on where the batch before ended, so that none is seen more often
+            first = index * size % len(self.scales)
+            scales = [*self.scales[first:], *self.scales[:first]]
+            return to_tensors(self.task.sample_training(scales, size, fresh), self.config.loss)
         chosen = self._places(index * size, size)
         length = int(self.lengths[chosen].max())
         return self.inputs[chosen, :length], self.targets[chosen, :length]
 
-    def _places(self, start: int, size: int) -> Int[Tensor, "size"]:
+    def _places(self, start: int, size: int) -> Int[Tensor, " size"]:
         """Which instances are seen from the start-th on; an epoch's order is drawn when it is first needed."""
-        epoch, place = divmod(start, len(self.inputs))
-        if epoch != self.epoch:
-            self.order = torch.randperm(len(self.inputs), generator=seeds.generator(self.seed, "order", epoch))
-            self.epoch = epoch
-        now = self.order[place : place + size]
-        return now if len(now) == size else torch.cat([now, self._places(start + len(now), size - len(now))])
+        found: list[Tensor] = []
+        while size > 0:
+            epoch, place = divmod(start, len(self.inputs))
+            if epoch != self.epoch:
+                self.order = torch.randperm(len(self.inputs), generator=seeds.generator(self.seed, "order", epoch))
+                self.epoch = epoch
+            found.append(self.order[place : place + size])
+            start, size = start + len(found[-1]), size - len(found[-1])
+        return torch.cat(found)

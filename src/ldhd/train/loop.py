@@ -121,8 +121,10 @@ def _step(
             loss.backward()
             total += loss.item()
     norm = nn.utils.clip_grad_norm_(state.model.parameters(), config.gradient_clip).item()
-    if not math.isfinite(total):
-        raise FloatingPointError(f"the loss became {total} at step {state.step}; lower train.learning_rate")
+    if not (math.isfinite(total) and math.isfinite(norm)):
+        raise FloatingPointError(
+            f"at step {state.step} the loss became {total} and its gradient {norm}; lower train.learning_rate"
+        )
     state.optimizer.step()
     return total, norm
 
