@@ -25,8 +25,8 @@ class Trace:
     first_error: int | None
     """Index of the first wrong token of the output, None if the output is the answer."""
     attention: list[Float[Tensor, "H n n"]]
-    anchors: list[Float[Tensor, "H n n"]]
-    """One entry a layer (and an anchored term); empty for embeddings without anchors."""
+    anchors: list[Float[Tensor, "A n n"]]
+    """One entry a layer (and an anchored term), with one anchor for all heads or one for each; empty without."""
 
     def slots(self, needs: list[dict[str, int | None]]) -> list[dict[str, float | None]]:
         """For each answer token and needed slot, the largest attention any head pays to it."""

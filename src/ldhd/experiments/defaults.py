@@ -15,7 +15,5 @@ class Defaults:
 
 DEFAULTS: dict[str, Defaults] = {
     "copy": Defaults(),
-    "addition": Defaults(
-        train={"learning_rate": 1e-3, "weight_decay": 0.3}, position={"rpe-square": {"max_distance": 3}}
-    ),
+    "addition": Defaults(train={"learning_rate": 1e-3, "weight_decay": 0.3}, position={}),
 }

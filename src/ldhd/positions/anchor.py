@@ -9,30 +9,37 @@ from torch import Tensor, nn
 
 from ldhd.positions.position import Cache
 
+TIE_BREAK = 1e-5
+"""What a hard anchor's score gains for each position it stands later."""
+
 Projections = Literal["separate", "shared", "key"]
 
 
 class Anchor(nn.Module):
-    """S[j, l] = softmax over l <= j of scale * score(x_j, x_l), one for each head.
+    """S[j, l] = softmax over l <= j of scale * score(x_j, x_l).
 
     The score is `(W_Q x_j) . (W_K x_l)` as the paper prints it, without 1/sqrt(d). `projections` says which
     W_Q and W_K: `separate` ones, the attention's own (`shared`), or a constant query (`key`), that is a linear
-    score s(x_l) of the key's token alone. With `hard`, all weight goes to the largest score and the gradient is
-    that of the softmax (straight-through).
+    score s(x_l) of the key's token alone. All heads share one anchor, or each has its own (`per_head`, which `shared`
+    needs). With `hard`, all weight goes to the largest score and the gradient is that of the softmax
+    (straight-through).
     """
 
-    def __init__(self, dimension: int, heads: int, projections: Projections, scale: float, hard: bool):
+    def __init__(self, dimension: int, heads: int, projections: Projections, scale: float, hard: bool, per_head: bool):
         super().__init__()
         if projections not in ("separate", "shared", "key"):
             raise ValueError(f"projections must be separate, shared or key, got {projections!r}")
         if scale <= 0:
             raise ValueError(f"anchor scale must be positive, got {scale}")
-        self.heads, self.projections, self.scale, self.hard = heads, projections, scale, hard
+        if projections == "shared" and not per_head:
+            raise ValueError("shared projections are those of each head: they need per_head anchors")
+        self.projections, self.scale, self.hard = projections, scale, hard
+        self.anchors = heads if per_head else 1
         if projections == "separate":
-            self.query = nn.Linear(dimension, dimension, bias=False)
-            self.key = nn.Linear(dimension, dimension, bias=False)
+            self.query = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
+            self.key = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
         elif projections == "key":
-            self.key = nn.Linear(dimension, heads, bias=False)
+            self.key = nn.Linear(dimension, self.anchors, bias=False)
 
     def forward(
         self,
@@ -41,12 +48,15 @@ class Anchor(nn.Module):
         hidden: Float[Tensor, "B q D"],
         visible: Bool[Tensor, "#B 1 q k"],
         cache: Cache | None,
-    ) -> Float[Tensor, "B H q k"]:
+    ) -> Float[Tensor, "B #H q k"]:
         scores = self.scale * self._scores(q, k, hidden, cache)
-        weights = scores.masked_fill(~visible, -torch.inf).softmax(-1)
+        scores = scores.masked_fill(~visible, -torch.inf)
+        weights = scores.softmax(-1)
         if not self.hard:
             return weights
-        chosen = torch.zeros_like(weights).scatter_(-1, weights.argmax(-1, keepdim=True), 1.0)
+        # equal tokens have equal scores up to rounding: of these the last is taken, whatever the rounding
+        later = TIE_BREAK * torch.arange(weights.shape[-1], device=weights.device)
+        chosen = torch.zeros_like(weights).scatter_(-1, (scores + later).argmax(-1, keepdim=True), 1.0)
         return chosen + (weights - weights.detach())
 
     def _scores(self, q: Tensor, k: Tensor, hidden: Tensor, cache: Cache | None) -> Tensor:
@@ -61,7 +71,7 @@ class Anchor(nn.Module):
         return self._split(self.query(hidden)) @ keys.transpose(-1, -2)
 
     def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        return x.unflatten(-1, (self.anchors, -1)).transpose(1, 2)
 
 
 def natural_anchor(tokens: Sequence[str], j: int) -> int:

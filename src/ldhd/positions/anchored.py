@@ -26,13 +26,14 @@ class Anchored(Position):
         projections: Projections = "key",
         anchor_scale: float = 4.0,
         hard: bool = False,
+        per_head: bool = False,
         table_std: float = 0.02,
     ):
         super().__init__(dimension, heads, layer)
         if max_distance < 0:
             raise ValueError(f"max_distance must be at least 0, got {max_distance}")
         self.max_distance = max_distance
-        self.anchor = Anchor(dimension, heads, projections, anchor_scale, hard)
+        self.anchor = Anchor(dimension, heads, projections, anchor_scale, hard, per_head)
         self.table = nn.Parameter(table_std * torch.randn(heads, self.rows(max_distance), self.head_dimension))
 
     @staticmethod
@@ -41,7 +42,7 @@ class Anchored(Position):
         """How many rows R has."""
 
 
-def all_rows(distances: Float[Tensor, "B H q k"], cache: Cache | None) -> Float[Tensor, "B H k k"]:
+def all_rows(distances: Float[Tensor, "B A q k"], cache: Cache | None) -> Float[Tensor, "B A k k"]:
     """The rows of the new positions under those kept from earlier ones, which `cache` is made to hold too."""
     if cache is not None:
         if "distances" in cache:

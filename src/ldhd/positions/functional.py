@@ -2,7 +2,7 @@
 
 Letters: B batch, H heads, q queries, k keys (the q queries are the last of the k keys), d head dimension,
 w the largest distance the table tells apart. `anchor[j, l]` is the weight with which position j measures its
-distance from position l <= j; each row sums to one.
+distance from position l <= j; each row sums to one. Anchors may be the same for all heads (H = 1).
 """
 
 import torch
@@ -12,12 +12,13 @@ from torch import Tensor
 
 Queries = Float[Tensor, "B H q d"]
 Weights = Float[Tensor, "B H q k"]
+Anchors = Float[Tensor, "B #H q k"]
 
 # Up to this distance a table is applied by shifts, one multiplication a row; beyond it by a real FFT.
 LARGEST_SHIFT = 8
 
 
-def rpe_square_bias(q: Queries, anchor: Weights, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]) -> Weights:
+def rpe_square_bias(q: Queries, anchor: Anchors, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]) -> Weights:
     """[j, i] = q_j . sum over l <= j and k <= i of anchor[j, l] anchor[i, k] R_{(j-l)-(i-k)}, for i <= j.
 
     `table` holds R_{-w} .. R_w; distances beyond w take the end rows, and w = n - 1 is the unclipped formula.
@@ -27,7 +28,7 @@ def rpe_square_bias(q: Queries, anchor: Weights, table: Float[Tensor, "m d"] | F
     return rpe_square_queries(q, distances, table) @ distances.transpose(-1, -2)
 
 
-def rpe_absolute_bias(q: Queries, anchor: Weights, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]) -> Weights:
+def rpe_absolute_bias(q: Queries, anchor: Anchors, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]) -> Weights:
     """[j, i] = q_j . sum over k <= i of anchor[i, k] R_{i-k}; `table` holds R_0 .. R_w, beyond w the last row."""
     return rpe_absolute_queries(q, anchor.shape[-1], table) @ by_distance(anchor).transpose(-1, -2)
 
@@ -43,7 +44,7 @@ def by_distance(weights: Weights) -> Weights:
     return _skew(weights).tril(keys - queries)
 
 
-def rpe_square_queries(q: Queries, distances: Weights, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]) -> Weights:
+def rpe_square_queries(q: Queries, distances: Anchors, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]) -> Weights:
     """T[j, e] = sum over distances d of P[j, d] (q_j . R_{d-e}), so that the bias is T P^T."""
     if table.shape[-2] % 2 == 0:
         raise ValueError(f"the table must hold R_-w .. R_w, an odd number of rows, got {table.shape[-2]}")
@@ -65,11 +66,11 @@ def rpe_absolute_queries(q: Queries, keys: int, table: Float[Tensor, "m d"] | Fl
     return scores
 
 
-def _correlate_by_shifts(scores: Float[Tensor, "B H q m"], distances: Weights, w: int) -> Weights:
+def _correlate_by_shifts(scores: Float[Tensor, "B H q m"], distances: Anchors, w: int) -> Weights:
     """sum over d of P(d) g(d - e), with g constant beyond w: one shift of P a row of g, sums for the two ends."""
     keys = distances.shape[-1]
     if w == 0:
-        return scores * distances.sum(-1, keepdim=True).expand_as(distances)
+        return (scores * distances.sum(-1, keepdim=True)).expand(*scores.shape[:-1], keys)
     below = distances.cumsum(-1)
     total = below[..., -1:]
     at_most = F.pad(below, (w, 0))[..., :keys]
@@ -82,7 +83,7 @@ def _correlate_by_shifts(scores: Float[Tensor, "B H q m"], distances: Weights, w
     return result
 
 
-def _correlate_by_fft(scores: Float[Tensor, "B H q m"], distances: Weights, w: int) -> Weights:
+def _correlate_by_fft(scores: Float[Tensor, "B H q m"], distances: Anchors, w: int) -> Weights:
     """The same sum as a circular correlation; 2 n - 1 points are enough to keep its ends apart."""
     keys = distances.shape[-1]
     size = 2 * keys

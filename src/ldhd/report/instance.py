@@ -68,7 +68,7 @@ def _anchors(trace: Trace) -> Table:
         title_justify="left",
     )
     text = trace.instance.text[:-1]
-    table.add_column("head")
+    table.add_column("layer" if all(len(heads) == 1 for heads in trace.anchors) else "head")
     for index, token in enumerate(text):
         table.add_column(f"{token}\n{index}", justify="center")
     terms = len(trace.anchors) // len(trace.attention)
@@ -76,7 +76,7 @@ def _anchors(trace: Trace) -> Table:
         layer = f"{index // terms}" + ("abcdefgh"[index % terms] if terms > 1 else "")
         for head, row in enumerate(_strongest(weights) for weights in heads):
             cells = [f"{text[a['index']]}" + ("" if a["weight"] >= 0.9 else f"({a['weight']:.1f})") for a in row]
-            table.add_row(f"{layer}.{head}", *cells)
+            table.add_row(layer if len(heads) == 1 else f"{layer}.{head}", *cells)
     return table
 
 
