@@ -248,6 +248,12 @@ class TestAnchor:
             assert module.key.weight.grad.abs().max() > 0
         assert torch.allclose(soft.key.weight.grad, hard.key.weight.grad, atol=1e-6)
 
+    def test_of_equal_tokens_a_hard_anchor_takes_the_last(self):
+        anchor = Anchor(8, 2, "separate", 1.0, hard=True, per_head=False)
+        hidden = torch.randn(1, 1, 8).expand(1, 6, 8)
+        weights = anchor(torch.randn(1, 2, 6, 4), torch.randn(1, 2, 6, 4), hidden, causal(6), None)
+        assert torch.allclose(weights[0, 0], torch.eye(6), atol=1e-6)
+
     def test_rows_are_causal_weights(self):
         anchor = Anchor(8, 2, "key", 4.0, hard=False, per_head=True)
         weights = anchor(torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4), torch.randn(1, 5, 8), causal(5), None)
