@@ -75,7 +75,7 @@ def test_show(finished, capsys):
     assert shown["correct"] == (shown["output"] == "407e")
     assert shown["needs"] == [{"x": 1}, {"x": 2}, {"x": 3}, {"x": None}]
     assert len(shown["attention_on_needs"]) == 4
-    assert len(shown["anchors"][0]) == 1
+    assert len(shown["anchors"][0]) == 2
     assert len(shown["anchors"][0][0]) == 8
     code, out, _ = ldhd(capsys, "show", finished, "b407=")
     assert "first error at token" in out or "correct" in out

@@ -119,8 +119,8 @@ def test_trace_finds_the_first_error_and_the_weights():
     assert traced.first_error is not None
     assert traced.output[: traced.first_error] == "407e"[: traced.first_error]
     assert [layer.shape for layer in traced.attention] == [(2, 8, 8)] * 2
-    assert [layer.shape for layer in traced.anchors] == [(1, 8, 8)] * 2
-    assert torch.allclose(traced.anchors[0].sum(-1), torch.ones(1, 8))
+    assert [layer.shape for layer in traced.anchors] == [(2, 8, 8)] * 2
+    assert torch.allclose(traced.anchors[0].sum(-1), torch.ones(2, 8))
 
 
 def test_trace_reads_the_attention_of_the_query_before_each_token():

@@ -135,9 +135,9 @@ class TestRPESquare(PositionContract):
         assert position.relation(text, 4, 3) == -2
 
 
-class TestRPESquarePerHead(PositionContract):
+class TestRPESquareOneAnchor(PositionContract):
     def make(self, dimension, heads, layer=0):
-        return RPESquare(dimension, heads, layer, per_head=True)
+        return RPESquare(dimension, heads, layer, per_head=False)
 
 
 class TestRPESquareHard(PositionContract):
@@ -279,7 +279,7 @@ class TestAnchor:
 
     def test_shared_projections_belong_to_heads(self):
         with pytest.raises(ValueError, match="need per_head anchors"):
-            RPESquare(8, 2, projections="shared")
+            RPESquare(8, 2, projections="shared", per_head=False)
 
     def test_natural_anchor(self):
         assert [natural_anchor("b12+3=4", j) for j in range(7)] == [0, 0, 0, 3, 3, 5, 5]

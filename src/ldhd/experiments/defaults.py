@@ -14,6 +14,9 @@ class Defaults:
 
 
 DEFAULTS: dict[str, Defaults] = {
-    "copy": Defaults(),
-    "addition": Defaults(train={"learning_rate": 1e-3, "weight_decay": 0.3}, position={}),
+    "addition": Defaults(
+        train={"steps": 1000, "weight_decay": 0.3},
+        position={"rpe-square": {"per_head": False}},
+    ),
 }
+"""Tasks that need other defaults than those of `TrainConfig` and of the embeddings."""

@@ -20,8 +20,8 @@ class Anchor(nn.Module):
 
     The score is `(W_Q x_j) . (W_K x_l)` as the paper prints it, without 1/sqrt(d). `projections` says which
     W_Q and W_K: `separate` ones, the attention's own (`shared`), or a constant query (`key`), that is a linear
-    score s(x_l) of the key's token alone. All heads share one anchor, or each has its own (`per_head`, which `shared`
-    needs). With `hard`, all weight goes to the largest score and the gradient is that of the softmax
+    score s(x_l) of the key's token alone. Each head has an anchor of its own, or all share one (`per_head` false, not
+    with `shared`). With `hard`, all weight goes to the largest score and the gradient is that of the softmax
     (straight-through).
     """
 

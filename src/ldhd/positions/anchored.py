@@ -26,7 +26,7 @@ class Anchored(Position):
         projections: Projections = "key",
         anchor_scale: float = 4.0,
         hard: bool = False,
-        per_head: bool = False,
+        per_head: bool = True,
         table_std: float = 0.02,
     ):
         super().__init__(dimension, heads, layer)

@@ -10,7 +10,7 @@ class TrainConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
-    steps: int = Field(default=1000, ge=1)
+    steps: int = Field(default=1200, ge=1)
     schedule_steps: int | None = Field(default=None, ge=1)
     """Length of the cosine, if training stops before its end (the paper: 10000, stopped at 1000)."""
     batch_size: int = Field(default=256, ge=1, le=1_000_000)
@@ -18,7 +18,7 @@ class TrainConfig(BaseModel):
     """Batches whose gradients are averaged for one step."""
     samples: int | Literal["endless"] = 10_000
     """Size of the training set, or fresh instances at every step."""
-    learning_rate: float = Field(default=2e-3, gt=0.0)
+    learning_rate: float = Field(default=1e-3, gt=0.0)
     warmup: float = Field(default=0.05, ge=0.0, lt=1.0)
     """Share of the schedule with a linearly rising learning rate."""
     weight_decay: float = Field(default=0.1, ge=0.0)
