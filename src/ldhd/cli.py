@@ -34,7 +34,9 @@ def run(
     context: typer.Context,
     task: Annotated[str, typer.Argument(metavar="TASK", help="Name of a task (see `ldhd tasks`) or module:Class.")],
     position: Annotated[str, typer.Option(metavar="P[,P...]", help="Names of embeddings (see `ldhd positions`).")],
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="small or gpt2.")] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="small, small-2, base or gpt2; the task's own by default.")
+    ] = None,
     train_scales: Scales = None,
     test_scales: Scales = None,
     steps: Annotated[int | None, typer.Option(min=1, max=10**12, help="Training steps.")] = None,

@@ -117,7 +117,7 @@ class TestConfig:
             ({"settings": {"train.speed": 3}}, "train.speed: Extra inputs"),
             ({"settings": {"train.steps": "many"}}, "train.steps: Input should be a valid integer"),
             ({"settings": {"train.learning_rate": -1}}, "train.learning_rate: Input should be greater than 0"),
-            ({"settings": {"model.heads": 3}}, "dimension 128 is not a multiple of heads 3"),
+            ({"settings": {"model.heads": 3}}, "dimension 64 is not a multiple of heads 3"),
             ({"settings": {"position.max_distance": -1}}, "max_distance must be at least 0, got -1"),
             ({"settings": {"position.max_distance": 2.5}}, "position.rpe-square.max_distance: "),
             ({"settings": {"colour": 1}}, "there is no setting 'colour'"),

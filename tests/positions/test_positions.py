@@ -116,14 +116,15 @@ class TestRPESquare(PositionContract):
         return RPESquare(dimension, heads, layer, max_distance=3)
 
     def test_module_is_the_formula_with_its_own_anchors(self):
-        for projections, per_head, w in itertools.product(("separate", "key"), (True, False), (2, 20)):
-            options = {"projections": projections, "per_head": per_head, "max_distance": w, "anchor_scale": 1.5}
-            position = RPESquare(8, 2, **options)
-            q, hidden = torch.randn(1, 2, 14, 4), torch.randn(1, 14, 8)
+        for projections, anchors, w in itertools.product(("separate", "key"), (None, 1, 2), (2, 20)):
+            options = {"projections": projections, "anchors": anchors, "max_distance": w, "anchor_scale": 1.5}
+            position = RPESquare(16, 4, **options)
+            q, hidden = torch.randn(1, 4, 14, 4), torch.randn(1, 14, 16)
             anchor = position.anchor(q, q, hidden, causal(14), None)
-            assert anchor.shape[1] == (2 if per_head else 1)
+            assert anchor.shape[1] == (1 if anchors == 1 else 4)
+            assert len({tuple(head.flatten().tolist()) for head in anchor[0]}) == (anchors or 4)
             bias = bias_of(position, q, hidden)
-            expected = rpe_square_by_loops(q, anchor.expand(1, 2, 14, 14), position.table)
+            expected = rpe_square_by_loops(q, anchor.expand(1, 4, 14, 14), position.table)
             assert torch.allclose(bias.tril(), expected, atol=1e-5), options
 
     def test_relation_is_the_difference_of_distances_to_anchors(self):
@@ -137,7 +138,7 @@ class TestRPESquare(PositionContract):
 
 class TestRPESquareOneAnchor(PositionContract):
     def make(self, dimension, heads, layer=0):
-        return RPESquare(dimension, heads, layer, per_head=False)
+        return RPESquare(dimension, heads, layer, anchors=1)
 
 
 class TestRPESquareHard(PositionContract):
@@ -236,7 +237,7 @@ class TestAbacus(PositionContract):
 
 class TestAnchor:
     def test_hard_anchor_chooses_and_passes_the_soft_gradient(self):
-        soft, hard = (Anchor(8, 2, "separate", 1.0, hard=h, per_head=True) for h in (False, True))
+        soft, hard = (Anchor(8, 2, "separate", 1.0, hard=h) for h in (False, True))
         hard.load_state_dict(soft.state_dict())
         hidden = torch.randn(1, 5, 8)
         q = torch.randn(1, 2, 5, 4)
@@ -249,37 +250,41 @@ class TestAnchor:
         assert torch.allclose(soft.key.weight.grad, hard.key.weight.grad, atol=1e-6)
 
     def test_of_equal_tokens_a_hard_anchor_takes_the_last(self):
-        anchor = Anchor(8, 2, "separate", 1.0, hard=True, per_head=False)
+        anchor = Anchor(8, 2, "separate", 1.0, hard=True, anchors=1)
         hidden = torch.randn(1, 1, 8).expand(1, 6, 8)
         weights = anchor(torch.randn(1, 2, 6, 4), torch.randn(1, 2, 6, 4), hidden, causal(6), None)
         assert torch.allclose(weights[0, 0], torch.eye(6), atol=1e-6)
 
     def test_rows_are_causal_weights(self):
-        anchor = Anchor(8, 2, "key", 4.0, hard=False, per_head=True)
+        anchor = Anchor(8, 2, "key", 4.0)
         weights = anchor(torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4), torch.randn(1, 5, 8), causal(5), None)
         assert torch.allclose(weights.sum(-1), torch.ones(1, 2, 5))
         assert torch.equal(weights, weights.tril())
 
     def test_shared_scores_are_the_attention_s_own(self):
         q, k = torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4)
-        weights = Anchor(8, 2, "shared", 2.0, hard=False, per_head=True)(q, k, torch.randn(1, 5, 8), causal(5), None)
+        weights = Anchor(8, 2, "shared", 2.0)(q, k, torch.randn(1, 5, 8), causal(5), None)
         assert torch.allclose(weights, (2 * q @ k.mT).masked_fill(~causal(5), -torch.inf).softmax(-1), atol=1e-6)
 
     def test_key_scores_are_separate_ones_with_a_constant_query(self):
         """W_Q x_j replaced by a vector that does not depend on x: every row ranks the keys alike."""
         hidden = torch.randn(1, 6, 8)
-        key = Anchor(8, 2, "key", 4.0, hard=False, per_head=True)
+        key = Anchor(8, 2, "key", 4.0)
         weights = key(torch.empty(1, 2, 6, 4), torch.empty(1, 2, 6, 4), hidden, causal(6), None)
         ratio = weights[..., 1] / weights[..., 0]
         assert torch.allclose(ratio[..., 1:], ratio[..., 1:2].expand_as(ratio[..., 1:]), rtol=1e-4)
 
     def test_scale_must_be_positive(self):
         with pytest.raises(ValueError, match=r"must be positive, got 0\.0"):
-            Anchor(8, 2, "key", 0.0, hard=False, per_head=True)
+            Anchor(8, 2, "key", 0.0)
 
     def test_shared_projections_belong_to_heads(self):
-        with pytest.raises(ValueError, match="need per_head anchors"):
-            RPESquare(8, 2, projections="shared", per_head=False)
+        with pytest.raises(ValueError, match="not of 1 anchors"):
+            RPESquare(8, 2, projections="shared", anchors=1)
+
+    def test_anchors_must_divide_the_heads(self):
+        with pytest.raises(ValueError, match="anchors must divide the 2 heads, got 3"):
+            RPESquare(8, 2, anchors=3)
 
     def test_natural_anchor(self):
         assert [natural_anchor("b12+3=4", j) for j in range(7)] == [0, 0, 0, 3, 3, 5, 5]

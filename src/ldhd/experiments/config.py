@@ -85,7 +85,7 @@ def make_config(
     loaded = load_task(task)
     defaults = DEFAULTS.get(task, Defaults())
     parts, rest = _split(settings or {})
-    name = model or defaults.model
+    name = model or defaults.models.get(position, defaults.model)
     if name not in MODELS:
         raise ValueError(f"unknown model {name!r}; choose from {', '.join(MODELS)}")
     scales = tuple(loaded.train_scales if train_scales is None else train_scales)

@@ -27,6 +27,8 @@ class ModelConfig(BaseModel):
 
 
 MODELS: dict[str, ModelConfig] = {
-    "small": ModelConfig(layers=1, heads=8, dimension=128, log_length=True, null_key=True),
+    "small": ModelConfig(layers=1, heads=4, dimension=64, log_length=True, null_key=True),
+    "small-2": ModelConfig(layers=2, heads=4, dimension=64, log_length=True, null_key=True),
+    "base": ModelConfig(layers=1, heads=8, dimension=128, log_length=True, null_key=True),
     "gpt2": ModelConfig(layers=12, heads=12, dimension=768, dropout=0.1),
 }

@@ -20,21 +20,31 @@ class Anchor(nn.Module):
 
     The score is `(W_Q x_j) . (W_K x_l)` as the paper prints it, without 1/sqrt(d). `projections` says which
     W_Q and W_K: `separate` ones, the attention's own (`shared`), or a constant query (`key`), that is a linear
-    score s(x_l) of the key's token alone. Each head has an anchor of its own, or all share one (`per_head` false, not
-    with `shared`). With `hard`, all weight goes to the largest score and the gradient is that of the softmax
+    score s(x_l) of the key's token alone. Each head has an anchor of its own, or groups of heads share `anchors` of
+    them (not with `shared`). With `hard`, all weight goes to the largest score and the gradient is that of the softmax
     (straight-through).
     """
 
-    def __init__(self, dimension: int, heads: int, projections: Projections, scale: float, hard: bool, per_head: bool):
+    def __init__(
+        self,
+        dimension: int,
+        heads: int,
+        projections: Projections,
+        scale: float,
+        hard: bool = False,
+        anchors: int | None = None,
+    ):
         super().__init__()
         if projections not in ("separate", "shared", "key"):
             raise ValueError(f"projections must be separate, shared or key, got {projections!r}")
         if scale <= 0:
             raise ValueError(f"anchor scale must be positive, got {scale}")
-        if projections == "shared" and not per_head:
-            raise ValueError("shared projections are those of each head: they need per_head anchors")
+        self.heads, self.anchors = heads, heads if anchors is None else anchors
+        if self.anchors < 1 or heads % self.anchors:
+            raise ValueError(f"anchors must divide the {heads} heads, got {anchors}")
+        if projections == "shared" and self.anchors != heads:
+            raise ValueError(f"shared projections are those of each of the {heads} heads, not of {anchors} anchors")
         self.projections, self.scale, self.hard = projections, scale, hard
-        self.anchors = heads if per_head else 1
         if projections == "separate":
             self.query = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
             self.key = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
@@ -49,6 +59,11 @@ class Anchor(nn.Module):
         visible: Bool[Tensor, "#B 1 q k"],
         cache: Cache | None,
     ) -> Float[Tensor, "B #H q k"]:
+        """One anchor for all heads (of size 1 there), or one for each."""
+        weights = self._weights(q, k, hidden, visible, cache)
+        return weights if self.anchors == 1 else weights.repeat_interleave(self.heads // self.anchors, dim=1)
+
+    def _weights(self, q: Tensor, k: Tensor, hidden: Tensor, visible: Tensor, cache: Cache | None) -> Tensor:
         scores = self.scale * self._scores(q, k, hidden, cache)
         scores = scores.masked_fill(~visible, -torch.inf)
         weights = scores.softmax(-1)

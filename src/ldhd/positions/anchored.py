@@ -26,14 +26,14 @@ class Anchored(Position):
         projections: Projections = "key",
         anchor_scale: float = 4.0,
         hard: bool = False,
-        per_head: bool = True,
+        anchors: int | None = None,
         table_std: float = 0.02,
     ):
         super().__init__(dimension, heads, layer)
         if max_distance < 0:
             raise ValueError(f"max_distance must be at least 0, got {max_distance}")
         self.max_distance = max_distance
-        self.anchor = Anchor(dimension, heads, projections, anchor_scale, hard, per_head)
+        self.anchor = Anchor(dimension, heads, projections, anchor_scale, hard, anchors)
         self.table = nn.Parameter(table_std * torch.randn(heads, self.rows(max_distance), self.head_dimension))
 
     @staticmethod
