@@ -148,9 +148,7 @@ class TestRPESquareHard(PositionContract):
 
 class TestRPESquareShared(PositionContract):
     def make(self, dimension, heads, layer=0):
-        return RPESquare(
-            dimension, heads, layer, max_distance=20, projections="shared", anchor_scale=1.0, per_head=True
-        )
+        return RPESquare(dimension, heads, layer, max_distance=20, projections="shared", anchor_scale=1.0)
 
 
 class TestRPEAbsolute(PositionContract):
