@@ -5,9 +5,11 @@ rising tuples of 1-based indices, points are rows of -1 and 1.
 """
 
 from ldhd.boolean.cube import cube_points, point_indices, scale, subcube_points
+from ldhd.boolean.function import BooleanFunction
 from ldhd.boolean.transform import fourier, inverse_fourier, walsh_hadamard
 
 __all__ = [
+    "BooleanFunction",
     "cube_points",
     "fourier",
     "inverse_fourier",
