@@ -4,16 +4,28 @@ Needs numpy only and imports nothing else of ldhd. Values are indexed with bit k
 rising tuples of 1-based indices, points are rows of -1 and 1.
 """
 
+from ldhd.boolean.basis import Basis
+from ldhd.boolean.characters import fourier_basis
 from ldhd.boolean.cube import cube_points, point_indices, scale, subcube_points
+from ldhd.boolean.custom import custom_basis
 from ldhd.boolean.function import BooleanFunction
+from ldhd.boolean.plaa import grpe_basis, plaa_basis, rpe_matrices
+from ldhd.boolean.projection import projection_basis
 from ldhd.boolean.transform import fourier, inverse_fourier, walsh_hadamard
 
 __all__ = [
+    "Basis",
     "BooleanFunction",
     "cube_points",
+    "custom_basis",
     "fourier",
+    "fourier_basis",
+    "grpe_basis",
     "inverse_fourier",
+    "plaa_basis",
     "point_indices",
+    "projection_basis",
+    "rpe_matrices",
     "scale",
     "subcube_points",
     "walsh_hadamard",
