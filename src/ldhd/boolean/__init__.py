@@ -8,6 +8,7 @@ from ldhd.boolean.basis import Basis
 from ldhd.boolean.characters import fourier_basis
 from ldhd.boolean.cube import cube_points, point_indices, scale, subcube_points
 from ldhd.boolean.custom import custom_basis
+from ldhd.boolean.encoding import Encoding, encode
 from ldhd.boolean.expansion import Expansion
 from ldhd.boolean.function import BooleanFunction
 from ldhd.boolean.interpolator import MinDegreeInterpolator, min_degree_interpolator
@@ -19,11 +20,13 @@ from ldhd.boolean.transform import fourier, inverse_fourier, walsh_hadamard
 __all__ = [
     "Basis",
     "BooleanFunction",
+    "Encoding",
     "Expansion",
     "MinDegreeInterpolator",
     "cube_points",
     "custom_basis",
     "degree_profile",
+    "encode",
     "expand",
     "fourier",
     "fourier_basis",
