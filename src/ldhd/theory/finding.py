@@ -19,7 +19,7 @@ class Finding:
     evidence: dict[str, Any] = field(default_factory=dict)
 
 
-def judge(printed: bool, corrected: bool, amends: bool) -> Verdict:
+def judge(printed: bool, corrected: bool = False, amends: bool = False) -> Verdict:
     """The verdict from two computed checks, that of the printed and that of the corrected statement.
 
     A correction `amends` the claim if it fixes a misprint or names a missing condition and keeps the conclusion;
