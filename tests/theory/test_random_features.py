@@ -205,6 +205,13 @@ class TestBadInput:
         with pytest.raises(ValueError, match="relu features cannot take these values"):
             kernel_interpolator(RELU, [[1.0], [0.0]], [[1, 1], [1, -1]], [1.0, 2.0])
 
+    def test_too_large_for_memory(self):
+        with pytest.raises(ValueError, match="a function of 60 variables would need"):
+            closed_form(RELU, VALUES, 60)
+        points = np.broadcast_to(np.ones(1), (10**7, 1))
+        with pytest.raises(ValueError, match="the kernel of 10000000 x 10000000 points would need"):
+            feature_kernel(RELU, [[1.0]], points, points)
+
     def test_numbers(self):
         with pytest.raises(ValueError, match="from 1 up, got 0"):
             sample_features(RELU, np.eye(2), 0, np.random.default_rng(0))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ldhd.boolean.memory import check_memory
 from ldhd.theory.activations import Activation, Floats
 
 # How far V^T V may be from the identity.
@@ -50,6 +51,7 @@ def feature_kernel(activation: Activation, V: Any, points: Any, others: Any) -> 
     V = check_projection(V)
     left, right = np.asarray(points, np.float64) @ V, np.asarray(others, np.float64) @ V
     rank = V.shape[1]
+    check_memory(16 * len(left) * len(right), f"the kernel of {len(left)} x {len(right)} points")
     covariance = (left @ right.T + 1) / rank
     first = np.broadcast_to(((left**2).sum(axis=1)[:, None] + 1) / rank, covariance.shape)
     second = np.broadcast_to(((right**2).sum(axis=1) + 1) / rank, covariance.shape)

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 
 from ldhd.boolean import BooleanFunction, fourier, inverse_fourier
+from ldhd.boolean.memory import check_memory
+from ldhd.boolean.subset import subset_sizes
 from ldhd.theory.activations import Activation, Floats
 
 # J_k is a difference of kernel values: below this multiple of the largest nothing but rounding error may be left.
@@ -86,9 +88,10 @@ def closed_form(activation: Activation, values: Any, dimension: int) -> BooleanF
     coefficients = fourier(np.asarray(values, np.float64))
     scale = len(coefficients).bit_length() - 1
     check_scales(dimension, scale)
+    check_memory(4 * 2**dimension, f"a function of {dimension} variables")
     J = feature_spectrum(activation, dimension)
     totals = spectrum(kernel_by_distance(activation, dimension, scale))
-    within, outside = _sizes(scale), _sizes(dimension - scale)
+    within, outside = subset_sizes(scale).astype(int), subset_sizes(dimension - scale).astype(int)
     shares = np.zeros(len(coefficients))
     for index in np.flatnonzero(np.abs(coefficients) > ROUNDING * np.max(np.abs(coefficients))):
         shares[index] = coefficients[index] / _nonzero(totals[within[index]], activation, int(within[index]))
@@ -112,8 +115,3 @@ def _nonzero(total: float, activation: Activation, degree: int) -> float:
     if not total:
         raise ValueError(f"{activation.name} features have no degree {degree}: they cannot take these values")
     return float(total)
-
-
-def _sizes(variables: int) -> Any:
-    """The number of set bits of each index below 2^variables."""
-    return np.array([bin(index).count("1") for index in range(2**variables)])
