@@ -1,0 +1,91 @@
+"""Min-degree interpolators with respect to a basis (Definition 3)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldhd.boolean.basis import Basis
+from ldhd.boolean.characters import FourierBasis
+from ldhd.boolean.cosets import solve_affine, solve_subcube
+from ldhd.boolean.cube import Points, check_points
+from ldhd.boolean.expansion import Expansion
+from ldhd.boolean.layers import solve_layers
+from ldhd.boolean.rational import to_fractions
+
+# Values at a repeated point may differ by rounding, relative to the largest value.
+REPEAT_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class MinDegreeInterpolator:
+    """The function of least degree profile in the span of a basis that takes the given values at the given points.
+
+    `coefficients` maps basis elements to numbers; `residual` is the largest difference from a given value, as
+    evaluated. Calling it evaluates the function at points of shape (m, N).
+    """
+
+    coefficients: Expansion
+    residual: Any
+
+    @property
+    def degree_profile(self) -> tuple[Any, ...]:
+        return self.coefficients.degree_profile
+
+    def __call__(self, points: Any) -> NDArray[Any]:
+        return self.coefficients(points)
+
+
+def min_degree_interpolator(points: Any, values: Any, basis: Basis, exact: bool = False) -> MinDegreeInterpolator:
+    """The one g in span(basis) with g(points[i]) = values[i] and the least degree profile.
+
+    4 x_1 + 3 x_2 is 4 x_1 + 3 where x_2 = 1, and nothing of lower degree is:
+
+        >>> g = min_degree_interpolator([[1, 1], [-1, 1]], [7, -1], fourier_basis(2))
+        >>> g.coefficients[()], g.coefficients[(1,)], g.coefficients[(2,)]
+        (3.0, 4.0, 0.0)
+
+    `exact` computes with fractions: no rounding, no tolerances, small problems only. Repeated points must have equal
+    values. ValueError if no element of the span takes these values.
+    """
+    points = check_points(points, basis.dimension)
+    if not len(points):
+        raise ValueError("there are no points to interpolate; give at least one")
+    values = _read_values(values, len(points), exact)
+    first = _first_occurrences(points, values)
+    coefficients = _solve(points[first], values[first], basis, exact)
+    return MinDegreeInterpolator(coefficients, max(abs(coefficients(points) - values).tolist()))
+
+
+def _solve(points: Points, values: NDArray[Any], basis: Basis, exact: bool) -> Expansion:
+    if isinstance(basis, FourierBasis):
+        for shortcut in (solve_subcube, solve_affine):
+            coefficients = shortcut(points, values)
+            if coefficients is not None:
+                return Expansion(basis, coefficients, exact)
+    return Expansion(basis, solve_layers(points, values, basis, exact), exact)
+
+
+def _read_values(values: Any, count: int, exact: bool) -> NDArray[Any]:
+    array = to_fractions(values) if exact else np.asarray(values, np.float64)
+    if array.shape != (count,):
+        raise ValueError(f"there must be one value a point, got shape {array.shape} for {count} points")
+    if not exact and not np.all(np.isfinite(array)):
+        raise ValueError(f"values are finite numbers, got {array[~np.isfinite(array)][0]}")
+    return array
+
+
+def _first_occurrences(points: Points, values: NDArray[Any]) -> NDArray[np.int64]:
+    """Where each distinct point occurs first; ValueError if it occurs again with another value."""
+    rows = np.packbits(points < 0, axis=1)
+    # One opaque item a row: np.unique then compares whole points. A point of no coordinates still needs a byte.
+    padded = np.pad(rows, ((0, 0), (0, 1)))
+    _, first, inverse = np.unique(padded.view(f"V{padded.shape[1]}")[:, 0], return_index=True, return_inverse=True)
+    expected = values[first[inverse]]
+    allowed = 0 if values.dtype == object else REPEAT_TOLERANCE * np.max(np.abs(values))
+    contradictions = np.flatnonzero(abs(values - expected) > allowed)
+    if len(contradictions):
+        row = contradictions[0]
+        raise ValueError(f"point {points[row].tolist()} is given two values, {expected[row]} and {values[row]}")
+    return np.sort(first)

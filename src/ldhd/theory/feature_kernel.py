@@ -1,0 +1,91 @@
+"""Random feature models with projection at infinite width (Theorem 2): the kernel and its interpolator.
+
+With w ~ N(0, I_r / r) and b ~ N(0, 1 / r) the argument <w, V^T x> + b is Gaussian with covariance
+
+    E[(<w, V^T x> + b)(<w, V^T y> + b)] = (x^T V V^T y + 1) / r,
+
+so the kernel k(x, y) = E[sigma sigma] knows V only through V V^T: every square orthogonal V gives the plain RFM.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldhd.boolean.memory import check_memory
+from ldhd.theory.activations import Activation, Floats
+
+# How far V^T V may be from the identity.
+ORTHONORMAL_TOLERANCE = 1e-9
+
+# Covariances are sums of a few products: what agrees to so many digits is the same number.
+COVARIANCE_DIGITS = 12
+
+
+def check_projection(V: Any) -> Floats:
+    """V as floats of shape (N, r); ValueError unless its columns are orthonormal (Definition 4)."""
+    matrix = np.asarray(V, np.float64)
+    if matrix.ndim != 2 or not matrix.size:
+        raise ValueError(f"V is a matrix of shape (N, r), its columns the projections, got shape {matrix.shape}")
+    error = np.max(np.abs(matrix.T @ matrix - np.eye(matrix.shape[1])))
+    if not error <= ORTHONORMAL_TOLERANCE:  # so that NaN is refused too
+        raise ValueError(f"V^T V must be the identity, but is off by {error:.6g}")
+    return matrix
+
+
+def check_training_set(points: Any, values: Any, dimension: int) -> tuple[Floats, Floats]:
+    """Points of shape (m, N), m > 0, and one finite value each, as floats."""
+    points, values = np.asarray(points, np.float64), np.asarray(values, np.float64)
+    if points.ndim != 2 or points.shape[1] != dimension or not len(points):
+        raise ValueError(f"training points have shape (m, {dimension}) with m > 0, got shape {points.shape}")
+    if values.shape != (len(points),):
+        raise ValueError(f"there must be one value a point, got shape {values.shape} for {len(points)} points")
+    if not np.all(np.isfinite(values)):
+        raise ValueError(f"values are finite numbers, got {values[~np.isfinite(values)][0]}")
+    return points, values
+
+
+def feature_kernel(activation: Activation, V: Any, points: Any, others: Any) -> Floats:
+    """[i, j] = k(points[i], others[j])."""
+    V = check_projection(V)
+    left, right = np.asarray(points, np.float64) @ V, np.asarray(others, np.float64) @ V
+    rank = V.shape[1]
+    check_memory(16 * len(left) * len(right), f"the kernel of {len(left)} x {len(right)} points")
+    covariance = (left @ right.T + 1) / rank
+    first = np.broadcast_to(((left**2).sum(axis=1)[:, None] + 1) / rank, covariance.shape)
+    second = np.broadcast_to(((right**2).sum(axis=1) + 1) / rank, covariance.shape)
+    # On the cube few arguments differ, and quadrature is costly: each is evaluated once.
+    arguments = np.stack([first, second, covariance], axis=-1).reshape(-1, 3)
+    _, chosen, inverse = np.unique(arguments.round(COVARIANCE_DIGITS), axis=0, return_index=True, return_inverse=True)
+    distinct = activation.mean_product(*arguments[chosen].T)
+    return distinct[inverse.reshape(-1)].reshape(covariance.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelInterpolator:
+    """f(x) = sum over training points x_i of weights[i] k(x, x_i)."""
+
+    activation: Activation
+    V: Floats
+    points: Floats
+    weights: Floats
+
+    def __call__(self, points: Any) -> Floats:
+        return feature_kernel(self.activation, self.V, points, self.points) @ self.weights
+
+
+def kernel_interpolator(activation: Activation, V: Any, points: Any, values: Any) -> KernelInterpolator:
+    """The limit K -> infinity, t -> infinity of the RFMP trained from zero: the interpolator of least kernel norm.
+
+    ValueError where infinitely many features cannot take these values (equal projections, or a polynomial activation
+    of too low a degree).
+    """
+    V = check_projection(V)
+    points, values = check_training_set(points, values, len(V))
+    gram = feature_kernel(activation, V, points, points)
+    weights: NDArray[np.float64] = np.linalg.lstsq(gram, values, rcond=1e-13)[0]
+    residual = np.max(np.abs(gram @ weights - values))
+    if residual > 1e-6 * max(1.0, np.max(np.abs(values))):
+        raise ValueError(f"{activation.name} features cannot take these values: the best fit is off by {residual:.3g}")
+    return KernelInterpolator(activation, V, points, weights)

@@ -1,0 +1,225 @@
+"""Sampled, infinitely wide and closed-form random feature models agree, as far as each says it does."""
+
+import numpy as np
+import pytest
+
+from ldhd.boolean import cube_points, fourier, subcube_points
+from ldhd.theory.activations import (
+    ACTIVATIONS,
+    EXPONENTIAL,
+    RELU,
+    SHIFTED_SINE,
+    TANH,
+    mean_product_by_quadrature,
+    polynomial,
+)
+from ldhd.theory.feature_kernel import feature_kernel, kernel_interpolator
+from ldhd.theory.feature_spectrum import closed_form, decay_slope, feature_spectrum, retained_share
+from ldhd.theory.random_features import minimum_norm, sample_features, train
+from ldhd.theory.sampling_error import sampling_error
+
+VALUES = np.array([1.0, -0.5, 2.0, 0.7])
+
+
+def orthonormal(dimension, columns, seed=0):
+    return np.linalg.qr(np.random.default_rng(seed).normal(size=(dimension, columns)))[0]
+
+
+def root_mean_square(values):
+    return np.sqrt(np.mean(np.square(values)))
+
+
+class TestKernel:
+    @pytest.mark.parametrize("activation", [EXPONENTIAL, SHIFTED_SINE], ids=lambda a: a.name)
+    def test_formulas_agree_with_quadrature(self, activation):
+        p, q, c = np.array([1.2, 1.0, 2.0]), np.array([1.2, 0.7, 0.5]), np.array([1.2, -0.3, 0.0])
+        expected = mean_product_by_quadrature(activation.function, p, q, c)
+        assert np.allclose(activation.mean_product(p, q, c), expected, rtol=1e-10)
+
+    def test_relu_at_known_correlations(self):
+        """E[relu(a)^2] = p / 2, independent: (E relu)^2 = sqrt(pq) / 2 pi, opposite: 0."""
+        p = np.full(3, 1.5)
+        found = RELU.mean_product(p, p, np.array([1.5, 0.0, -1.5]))
+        assert np.allclose(found, [0.75, 1.5 / (2 * np.pi), 0.0], atol=1e-15)
+
+    @pytest.mark.parametrize("activation", ACTIVATIONS.values(), ids=lambda a: a.name)
+    def test_is_the_mean_over_features(self, activation):
+        V, points = orthonormal(4, 2), cube_points(4)
+        features = sample_features(activation, V, 200_000, np.random.default_rng(1))(points)
+        kernel = feature_kernel(activation, V, points, points)
+        assert np.allclose(features @ features.T, kernel, atol=0.15 * np.max(kernel))
+        assert np.allclose(np.mean(features @ features.T - kernel), 0, atol=0.02 * np.max(kernel))
+
+    def test_depends_on_the_projection_only_through_its_square(self):
+        points, V = cube_points(4), orthonormal(4, 2)
+        rotation = orthonormal(2, 2, seed=5)
+        kernels = [feature_kernel(TANH, W, points, points) for W in (V, V @ rotation)]
+        assert np.allclose(*kernels, atol=1e-12)
+
+    def test_square_projection_is_the_plain_model(self):
+        points, values = subcube_points(4, 2), VALUES
+        solutions = [
+            kernel_interpolator(RELU, V, points, values)(cube_points(4)) for V in (np.eye(4), orthonormal(4, 4))
+        ]
+        assert np.allclose(*solutions, atol=1e-10)
+
+    def test_interpolates(self):
+        points = subcube_points(5, 2)
+        assert np.allclose(kernel_interpolator(RELU, np.eye(5), points, VALUES)(points), VALUES, atol=1e-10)
+
+
+class TestSpectrum:
+    @pytest.mark.parametrize("activation", [*ACTIVATIONS.values(), polynomial(3)], ids=lambda a: a.name)
+    def test_is_the_fourier_transform_of_the_kernel(self, activation):
+        points = cube_points(5)
+        kernel = feature_kernel(activation, np.eye(5), points, points[:1])[:, 0]
+        expected = feature_spectrum(activation, 5)[(points < 0).sum(axis=1)]
+        assert np.allclose(fourier(kernel), expected, atol=1e-13 * kernel[0])
+
+    def test_exponential_in_closed_form(self):
+        """exp factors: J_k = exp(1 + 2/N) cosh(1/N)^(N-k) sinh(1/N)^k."""
+        n, k = 7, np.arange(8)
+        expected = np.exp(1 + 2 / n) * np.cosh(1 / n) ** (n - k) * np.sinh(1 / n) ** k
+        assert np.allclose(feature_spectrum(EXPONENTIAL, n), expected, rtol=1e-8)
+
+    def test_polynomials_end_at_their_degree(self):
+        assert np.flatnonzero(feature_spectrum(polynomial(3), 6)).tolist() == [0, 1, 2, 3]
+
+    @pytest.mark.parametrize("degree", [1, 2, 3, 4])
+    def test_strongly_expressive(self, degree):
+        for activation in (SHIFTED_SINE, EXPONENTIAL, polynomial(4)):
+            assert decay_slope(activation, degree, 128) == pytest.approx(-degree, abs=0.06)
+
+    def test_relu_is_not_beyond_degree_2(self):
+        assert decay_slope(RELU, 2, 128) == pytest.approx(-2, abs=0.05)
+        assert decay_slope(RELU, 3, 128) == pytest.approx(-4, abs=0.05)
+
+
+class TestClosedForm:
+    @pytest.mark.parametrize("activation", [RELU, SHIFTED_SINE, TANH], ids=lambda a: a.name)
+    def test_is_the_kernel_solution(self, activation):
+        values = np.random.default_rng(2).normal(size=8)
+        solution = kernel_interpolator(activation, np.eye(5), subcube_points(5, 3), values)
+        assert np.allclose(closed_form(activation, values, 5).values, solution(cube_points(5)), atol=1e-9)
+
+    def test_share_is_the_printed_sum(self):
+        J = feature_spectrum(RELU, 5)
+        expected = J[1] / (J[1] + 3 * J[2] + 3 * J[3] + J[4])
+        assert retained_share(RELU, 1, 5, 2) == pytest.approx(expected, rel=1e-12)
+        assert closed_form(RELU, [1.0, -1.0, 1.0, -1.0], 5).fourier[(1,)] == pytest.approx(expected, rel=1e-12)
+
+    def test_min_degree_only_if_few_variables_are_added(self):
+        fixed_gap = [1 - retained_share(SHIFTED_SINE, 1, n, n - 2) for n in (64, 128, 256)]
+        assert fixed_gap[1] / fixed_gap[0] == pytest.approx(0.5, abs=0.05)
+        assert fixed_gap[2] / fixed_gap[1] == pytest.approx(0.5, abs=0.05)
+        assert retained_share(SHIFTED_SINE, 1, 256, 2) < 0.25
+
+    def test_nothing_leaks_if_nothing_is_added(self):
+        assert np.allclose(closed_form(RELU, VALUES, 2).values, VALUES)
+
+    def test_refuses_what_features_cannot_say(self):
+        with pytest.raises(ValueError, match=r"\(1\+x\)\^1 features have no degree 2"):
+            closed_form(polynomial(1), [1.0, -1.0, -1.0, 1.0], 3)
+        with pytest.raises(ValueError, match=r"N0 = 0 \.\. N = 1, got N0 = 2"):
+            closed_form(RELU, VALUES, 1)
+
+
+class TestSampledFeatures:
+    def test_descent_converges_to_the_minimum_norm(self):
+        points = subcube_points(4, 2)
+        features = sample_features(RELU, np.eye(4), 500, np.random.default_rng(3))
+        trained, limit = train(features, points, VALUES, tolerance=1e-10), minimum_norm(features, points, VALUES)
+        assert trained.steps > 0
+        assert trained.residual < 1e-8
+        assert np.allclose(trained.a, limit.a, atol=1e-8)
+
+    def test_descent_is_descent_on_the_parameters(self):
+        """The iterates of the m coordinates c are those of a, step by step."""
+        points = subcube_points(3, 1)
+        features = sample_features(RELU, np.eye(3), 6, np.random.default_rng(4))
+        matrix, a = features(points), np.zeros(6)
+        values = np.array([1.0, 2.0])
+        step = 1 / np.linalg.eigvalsh(matrix @ matrix.T / 2)[-1]
+        trained = train(features, points, values, tolerance=1e-3)
+        for _ in range(trained.steps):
+            a -= step * matrix.T @ (matrix @ a - values) / 2
+        assert np.allclose(trained.a, a, atol=1e-12)
+
+    def test_identity_projection_is_the_plain_model(self):
+        """sigma(<w, x> + b) / sqrt(K), one point and feature after the other."""
+        features = sample_features(RELU, np.eye(3), 4, np.random.default_rng(5))
+        points = cube_points(3)
+        pairs = zip(features.weights, features.biases, strict=True)
+        expected = [[max(w @ x + b, 0) / 2 for x in points] for w, b in pairs]
+        assert np.allclose(features(points).T, expected)
+
+    def test_error_is_as_stated_and_shrinks_with_the_square_root(self):
+        points, cube, V = subcube_points(4, 2), cube_points(4), np.eye(4)
+        generator = np.random.default_rng(6)
+        limit = kernel_interpolator(RELU, V, points, VALUES)(cube)
+        stated = sampling_error(RELU, V, points, VALUES, cube, generator)
+        measured = []
+        for count in (2**10, 2**12, 2**14):
+            models = [minimum_norm(sample_features(RELU, V, count, generator), points, VALUES) for _ in range(40)]
+            errors = [root_mean_square(model(cube) - limit) for model in models]
+            assert max(errors) < stated.bound(count)
+            assert root_mean_square(errors) == pytest.approx(stated.typical(count), rel=0.25)
+            measured.append(root_mean_square(errors))
+        assert np.polyfit(np.log([2**10, 2**12, 2**14]), np.log(measured), 1)[0] == pytest.approx(-0.5, abs=0.1)
+
+    def test_bound_shrinks_with_the_square_root_and_knows_its_limits(self):
+        stated = sampling_error(
+            RELU, np.eye(3), subcube_points(3, 1), [1.0, 0.0], cube_points(3), np.random.default_rng(7), samples=2**12
+        )
+        assert stated.bound(1) == np.inf
+        assert stated.bound(4 * 10**9) == pytest.approx(stated.bound(10**9) / 2, rel=1e-3)
+        with pytest.raises(ValueError, match=r"between 0 and 1, got 1\.5"):
+            stated.bound(100, confidence=1.5)
+
+
+class TestBadInput:
+    def test_projection(self):
+        with pytest.raises(ValueError, match=r"V\^T V must be the identity, but is off by 1"):
+            sample_features(RELU, [[1.0], [1.0]], 3, np.random.default_rng(0))
+        with pytest.raises(ValueError, match=r"got shape \(2,\)"):
+            kernel_interpolator(RELU, [1.0, 0.0], [[1, 1]], [1.0])
+
+    def test_training_set(self):
+        features = sample_features(RELU, np.eye(2), 3, np.random.default_rng(0))
+        with pytest.raises(ValueError, match=r"shape \(m, 2\) with m > 0, got shape \(0, 2\)"):
+            train(features, np.ones((0, 2)), [])
+        with pytest.raises(ValueError, match="one value a point"):
+            minimum_norm(features, [[1, 1]], [1.0, 2.0])
+        with pytest.raises(ValueError, match="finite numbers, got nan"):
+            minimum_norm(features, [[1, 1]], [np.nan])
+        with pytest.raises(ValueError, match="tolerance is a positive number, got 0"):
+            train(features, [[1, 1]], [1.0], tolerance=0)
+
+    def test_not_enough_steps(self):
+        features = sample_features(RELU, np.eye(2), 50, np.random.default_rng(0))
+        with pytest.raises(RuntimeError, match="after 1 steps"):
+            train(features, subcube_points(2, 2), VALUES, max_steps=1)
+
+    def test_values_out_of_reach(self):
+        """Both points have the same projection."""
+        with pytest.raises(ValueError, match="relu features cannot take these values"):
+            kernel_interpolator(RELU, [[1.0], [0.0]], [[1, 1], [1, -1]], [1.0, 2.0])
+
+    def test_too_large_for_memory(self):
+        with pytest.raises(ValueError, match="a function of 60 variables would need"):
+            closed_form(RELU, VALUES, 60)
+        points = np.broadcast_to(np.ones(1), (10**7, 1))
+        with pytest.raises(ValueError, match="the kernel of 10000000 x 10000000 points would need"):
+            feature_kernel(RELU, [[1.0]], points, points)
+
+    def test_numbers(self):
+        with pytest.raises(ValueError, match="from 1 up, got 0"):
+            sample_features(RELU, np.eye(2), 0, np.random.default_rng(0))
+        with pytest.raises(ValueError, match="from 0 up, got -1"):
+            polynomial(-1)
+        with pytest.raises(ValueError, match=r"k = 0 \.\. N = 2, got k = 3"):
+            decay_slope(RELU, 3, 2)
+        with pytest.raises(ValueError, match="below rounding: no slope"):
+            decay_slope(polynomial(2), 3, 8)
+        with pytest.raises(ValueError, match=r"its size is 0 \.\. N0 = 1, got 2"):
+            retained_share(RELU, 2, 4, 1)
