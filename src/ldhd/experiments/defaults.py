@@ -22,9 +22,6 @@ DEFAULTS: dict[str, Defaults] = {
         models={"rpe-square": "small"},
         train={"steps": 800, "learning_rate": 2e-3, "weight_decay": 0.3},
     ),
-    "addition": Defaults(
-        train={"steps": 1000, "weight_decay": 0.3},
-        position={"rpe-square": {"anchors": 2}},
-    ),
+    "addition": Defaults(train={"steps": 1500, "weight_decay": 0.3}),
 }
 """Tasks that need other defaults than those of `TrainConfig` and of the embeddings."""
