@@ -137,6 +137,30 @@ def positions(as_json: Json = False) -> None:
 
 
 @app.command()
+def verify(
+    claims: Annotated[
+        list[str] | None, typer.Argument(metavar="[CLAIM]...", help="Such as theorem-2; all by default.")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also draw the pictures of the theory here.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """The ledger of the paper's claims, computed: what holds, what holds corrected, what fails."""
+    from ldhd.report import print_view
+    from ldhd.report.ledger import ledger_json, ledger_table
+    from ldhd.report.progress import watch
+    from ldhd.report.theory_figures import draw_theory
+    from ldhd.theory.ledger import CLAIMS, verify
+
+    entries = list(watch(verify(claims or ()), len(claims or CLAIMS), "claims"))
+    drawn = draw_theory(figures) if figures is not None else []
+    print_view(ledger_json(entries) if as_json else ledger_table(entries))
+    for path in [] if as_json else drawn:
+        print(f"figure: {path}")
+
+
+@app.command()
 def demo(
     context: typer.Context,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of everything the demo writes.")] = Path("demo"),

@@ -15,7 +15,6 @@ from ldhd.experiments.parts import (
     option_names,
     outline,
     position_options,
-    position_terms,
 )
 from ldhd.model import MODELS, ModelConfig
 from ldhd.train import TrainConfig
@@ -98,7 +97,7 @@ def make_config(
         config = RunConfig(
             task=task,
             position=position,
-            position_options=position_options(position, _with_defaults(position, defaults, parts["position"])),
+            position_options=position_options(position, parts["position"]),
             model=name,
             model_options=ModelConfig(**{**MODELS[name].model_dump(), **parts["model"]}),
             train=TrainConfig(**train),
@@ -156,14 +155,3 @@ def _split(settings: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict
         else:
             raise ValueError(f"there is no setting {key!r}; settings are position.X, model.X, train.X, test_instances")
     return parts, rest
-
-
-def _with_defaults(position: str, defaults: Defaults, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What the user gave, over the task's defaults for each term that he left alone."""
-    usual = {
-        f"{term}.{name}": value
-        for term in position_terms(position)
-        for name, value in defaults.position.get(term, {}).items()
-        if name not in given
-    }
-    return {**usual, **given}

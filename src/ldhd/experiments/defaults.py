@@ -6,12 +6,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Defaults:
-    """Defaults of one task: the model, also by embedding, the training, and options of single embeddings."""
+    """Defaults of one task: the model, also by embedding, and the training."""
 
     model: str = "base"
     models: dict[str, str] = field(default_factory=dict)
     train: dict[str, Any] = field(default_factory=dict)
-    position: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 DEFAULTS: dict[str, Defaults] = {
@@ -24,4 +23,4 @@ DEFAULTS: dict[str, Defaults] = {
     ),
     "addition": Defaults(train={"steps": 1500, "weight_decay": 0.3}),
 }
-"""Tasks that need other defaults than those of `TrainConfig` and of the embeddings."""
+"""Tasks that need other defaults than those of `Defaults` and `TrainConfig`."""

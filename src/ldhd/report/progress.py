@@ -1,12 +1,22 @@
 """A progress bar for each run: loss, accuracy at training scales, speed and time left; quiet off a terminal."""
 
+from collections.abc import Iterable, Iterator
 from types import TracebackType
+from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn, track
 from rich.progress import Progress as Bars
 
 from ldhd.experiments import Progress
+
+Item = TypeVar("Item")
+
+
+def watch(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+    """The items, with a bar of how many have come; quiet off a terminal."""
+    console = Console(stderr=True)
+    yield from track(items, what, total=total, console=console, disable=not console.is_terminal, transient=True)
 
 
 class ProgressBars:

@@ -1,0 +1,35 @@
+"""The ledger of the paper's claims in the terminal."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from ldhd.theory.ledger import Entry
+
+STYLES = {"holds": "green", "holds with a correction": "yellow", "fails as printed": "red"}
+
+
+def ledger_json(entries: Sequence[Entry]) -> dict[str, Any]:
+    return {"claims": [asdict(entry) for entry in entries]}
+
+
+def ledger_table(entries: Sequence[Entry]) -> Table:
+    """A row for each claim; the numbers behind a verdict are in the JSON."""
+    counts = {verdict: sum(entry.verdict == verdict for entry in entries) for verdict in STYLES}
+    title = "; ".join(f"{count} {verdict.replace('holds', 'hold')}" for verdict, count in counts.items() if count)
+    table = Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.caption = f"computed in {sum(entry.seconds for entry in entries):.1f} s; --json shows the numbers"
+    table.add_column("claim", no_wrap=True)
+    table.add_column("verdict", max_width=12)
+    table.add_column("what the paper says, and what holds instead", ratio=1)
+    for entry in entries:
+        text = escape(entry.claim)
+        if entry.correction:
+            text += f"\n[bold]instead:[/bold] {escape(entry.correction)}"
+        style = STYLES[entry.verdict]
+        table.add_row(entry.id, f"[{style}]{entry.verdict}[/{style}]", text, end_section=True)
+    return table
