@@ -14,6 +14,7 @@ LEVELS = [
     {"model"},
     {"train", "evaluate", "predict", "theory"},
     {"experiments"},
+    {"bench"},
     {"sweep", "report", "hf"},
     {"cli"},
     {"__main__"},

@@ -161,6 +161,22 @@ def verify(
 
 
 @app.command()
+def bench(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="wht; all by default.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Benchmarks: how many times as long the opponents take, in one run."""
+    from ldhd.bench import BENCHMARKS
+    from ldhd.names import lookup_only
+    from ldhd.report import print_view
+    from ldhd.report.bench import bench_json, bench_table
+
+    chosen = [lookup_only(name, BENCHMARKS, "benchmark") for name in names or BENCHMARKS]
+    cases = [case for run_benchmark in chosen for case in run_benchmark()]
+    print_view(bench_json(cases) if as_json else bench_table(cases))
+
+
+@app.command()
 def demo(
     context: typer.Context,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of everything the demo writes.")] = Path("demo"),

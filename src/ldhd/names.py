@@ -9,6 +9,13 @@ from typing import TypeVar
 Thing = TypeVar("Thing")
 
 
+def lookup_only(name: str, ours: Mapping[str, Thing], kind: str) -> Thing:
+    """`ours[name]`; ValueError with the choices."""
+    if name not in ours:
+        raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(ours)}")
+    return ours[name]
+
+
 def lookup(name: str, ours: Mapping[str, Thing], kind: str) -> Thing:
     """`ours[name]`, or what `module:Class` names; the current folder is searched for the module too."""
     if name in ours:

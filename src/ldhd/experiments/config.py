@@ -17,6 +17,7 @@ from ldhd.experiments.parts import (
     position_options,
 )
 from ldhd.model import MODELS, ModelConfig
+from ldhd.names import lookup_only
 from ldhd.train import TrainConfig
 
 FORMAT_VERSION = 1
@@ -85,8 +86,7 @@ def make_config(
     defaults = DEFAULTS.get(task, Defaults())
     parts, rest = _split(settings or {})
     name = model or defaults.models.get(position, defaults.model)
-    if name not in MODELS:
-        raise ValueError(f"unknown model {name!r}; choose from {', '.join(MODELS)}")
+    usual = lookup_only(name, MODELS, "model").model_dump()
     scales = tuple(loaded.train_scales if train_scales is None else train_scales)
     train = {"samples": loaded.latent.training_size(scales), **defaults.train, **parts["train"]}
     if steps is not None:
@@ -99,7 +99,7 @@ def make_config(
             position=position,
             position_options=position_options(position, parts["position"]),
             model=name,
-            model_options=ModelConfig(**{**MODELS[name].model_dump(), **parts["model"]}),
+            model_options=ModelConfig(**{**usual, **parts["model"]}),
             train=TrainConfig(**train),
             train_scales=scales,
             test_scales=tuple(range(1, 11) if test_scales is None else test_scales),

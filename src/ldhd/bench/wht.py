@@ -1,0 +1,55 @@
+"""The Walsh-Hadamard transform against boofun's `fourier()` and against a plain numpy butterfly."""
+
+import importlib
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ldhd.bench.ratio import Case, compare
+from ldhd.boolean import fourier
+
+VARIABLES = 20
+
+
+def walsh_hadamard_cases(variables: int = VARIABLES) -> list[Case]:
+    """Fourier coefficients of a random function to {-1, 1} in 20 variables; every opponent must give the same."""
+    boofun = _load_boofun()
+    bits = np.random.default_rng(0).integers(0, 2, 2**variables)
+    values = 1.0 - 2.0 * bits
+    expected = fourier(values)
+
+    def theirs() -> NDArray[Any]:
+        return np.asarray(boofun.create(bits).fourier())
+
+    # boofun may call the first variable the last: compare what no order of variables changes
+    if not np.allclose(np.sort(np.abs(theirs())), np.sort(np.abs(expected)), atol=1e-9):
+        raise ValueError("boofun's coefficients differ from ours")
+    if not np.allclose(butterfly(values), expected, atol=1e-9):
+        raise ValueError("the plain butterfly's coefficients differ from ours")
+    shape = f"2^{variables} values"
+    return [
+        compare("wht", shape, f"boofun {boofun.__version__} fourier()", lambda: fourier(values), theirs, repeats=3),
+        compare("wht", shape, "plain numpy butterfly", lambda: fourier(values), lambda: butterfly(values), repeats=9),
+    ]
+
+
+def butterfly(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One pass over all values for each variable."""
+    result = values.copy()
+    half = 1
+    while half < len(result):
+        pairs = result.reshape(-1, 2, half)
+        result = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
+        half *= 2
+    return result / len(result)
+
+
+def _load_boofun() -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns that numba is absent
+            return importlib.import_module("boofun")
+    except ImportError:
+        raise ValueError("boofun is not installed; pip install 'ldhd[bench]'") from None
