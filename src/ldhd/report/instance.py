@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -28,9 +29,11 @@ def trace_json(trace: Trace, task: Task) -> dict[str, Any]:
 
 def trace_view(trace: Trace, task: Task) -> RenderableType:
     """The output beside the answer, the attention on each needed slot, and each head's anchors."""
-    parts: list[RenderableType] = [_output(trace), _attention(trace, task)]
+    heading = "\nattention on what each answer token needs, token@index (the strongest head):"
+    parts: list[RenderableType] = [_output(trace), Text(heading), _attention(trace, task)]
     if trace.anchors:
-        parts.append(_anchors(trace))
+        heading = "anchors, the token each position measures its distance from (~ where its weight is below 0.9):"
+        parts += [Text(heading), _anchors(trace)]
     return Group(*parts)
 
 
@@ -45,7 +48,7 @@ def _output(trace: Trace) -> Text:
 
 
 def _attention(trace: Trace, task: Task) -> Table:
-    table = Table(title="attention on what each answer token needs (the strongest head)", title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("token")
     needs = task.needs(trace.instance)
     slots = list(dict.fromkeys(slot for needed in needs for slot in needed))
@@ -63,19 +66,16 @@ def _mass(trace: Trace, index: int | None, mass: float | None, needed: bool) -> 
 
 
 def _anchors(trace: Trace) -> Table:
-    table = Table(
-        title="anchors: the token each position measures its distance from (weight below 0.9 in brackets)",
-        title_justify="left",
-    )
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     text = trace.instance.text[:-1]
     table.add_column("layer" if all(len(heads) == 1 for heads in trace.anchors) else "head")
     for index, token in enumerate(text):
-        table.add_column(f"{token}\n{index}", justify="center")
+        table.add_column(f"{token}\n{index}", justify="right")
     terms = len(trace.anchors) // len(trace.attention)
     for index, heads in enumerate(trace.anchors):
         layer = f"{index // terms}" + ("abcdefgh"[index % terms] if terms > 1 else "")
         for head, row in enumerate(_strongest(weights) for weights in heads):
-            cells = [f"{text[a['index']]}" + ("" if a["weight"] >= 0.9 else f"({a['weight']:.1f})") for a in row]
+            cells = [text[a["index"]] if a["weight"] >= 0.9 else f"[dim]~{text[a['index']]}[/dim]" for a in row]
             table.add_row(layer if len(heads) == 1 else f"{layer}.{head}", *cells)
     return table
 
