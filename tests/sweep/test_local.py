@@ -57,11 +57,15 @@ def test_an_error_in_a_worker_reaches_the_caller(tmp_path):
 def test_ctrl_c_while_workers_start_is_one_line(tmp_path):
     """Workers that still import torch keep the signal until they can heed it."""
     command = [sys.executable, "-m", "ldhd", "run", "copy", "--position", "rpe,rpe-square", "--workers", "2"]
-    for wait in (2.5, 4.0):
+    for wait in (0.3, 1.5):
+        out = tmp_path / str(wait)
         process = subprocess.Popen(
-            [*command, "--out", str(tmp_path / str(wait))], stderr=subprocess.PIPE, text=True, start_new_session=True
+            [*command, "--out", str(out)], stderr=subprocess.PIPE, text=True, start_new_session=True
         )
         try:
+            deadline = time.monotonic() + 120
+            while time.monotonic() < deadline and not out.exists():  # made just before the workers are started
+                time.sleep(0.05)
             time.sleep(wait)
             os.killpg(process.pid, signal.SIGINT)
             _, err = process.communicate(timeout=90)
