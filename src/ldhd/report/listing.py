@@ -77,7 +77,7 @@ def positions_json() -> list[dict[str, Any]]:
             {
                 "position": name,
                 "formula": _first_line(kind.__doc__),
-                "adds_to_logits": kind.additive,
+                "can_be_summed": kind.additive,
                 "options": options,
             }
         )
@@ -86,17 +86,17 @@ def positions_json() -> list[dict[str, Any]]:
 
 def positions_table() -> Table:
     table = Table(
-        title="position embeddings (logit terms can be summed, as in rpe-square+rpe-absolute)",
+        title="position embeddings (those that only add can be summed: rpe-square+rpe-absolute)",
         title_justify="left",
     )
-    for column in ("position", "what it does", "logit term", "options: --set position.X=..."):
+    for column in ("position", "what it does", "summable", "options: --set position.X=..."):
         table.add_column(column, overflow="fold")
     for row in positions_json():
         options = ", ".join(f"{key}={value}" for key, value in row["options"].items())
         table.add_row(
             row["position"],
             escape(row["formula"]),
-            "yes" if row["adds_to_logits"] else "no",
+            "yes" if row["can_be_summed"] else "no",
             options,
             end_section=True,
         )
