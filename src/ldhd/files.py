@@ -61,9 +61,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         if digest != _digest(tensors, text):
             raise BadFileError(f"{path} was altered: its digest does not match")
         return tensors, json.loads(text)
-    except FileNotFoundError:
-        raise
-    except BadFileError:
+    except (FileNotFoundError, BadFileError):
         raise
     except Exception as error:
         raise BadFileError(f"{path} is not a whole ldhd tensor file: {error}") from None

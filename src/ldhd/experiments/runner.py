@@ -16,6 +16,8 @@ from ldhd.experiments.record import FITTED, Record, read_config, read_record, so
 from ldhd.files import BadFileError, write_json, write_lines
 from ldhd.messages import Interrupted
 from ldhd.model import GPT, MODELS
+from ldhd.names import lookup_only
+from ldhd.positions import Position
 from ldhd.tasks import Task
 from ldhd.tasks.tokens import encode
 from ldhd.train import State, checkpoint, new_state, train
@@ -80,8 +82,9 @@ def check(config: RunConfig) -> None:
     """Refuse a config that could only fail later: a device that is absent, strings that do not fit."""
     _check_device(config.device)
     task = run_task(config)
-    _check_fits(config, task, config.train_scales, training=True)
-    _check_fits(config, task, config.test_scales, training=False)
+    position = outline(config.model_options, config.position, config.position_options).position
+    _check_fits(position, task, config.train_scales, training=True)
+    _check_fits(position, task, config.test_scales, training=False)
 
 
 def run_task(config: RunConfig) -> Task:
@@ -120,7 +123,7 @@ def evaluate_run(
 ) -> tuple[RunConfig, list[ScaleResult]]:
     """A finished run at any scales, without training."""
     config, task, model = load_run(folder, device)
-    _check_fits(config, task, scales, training=False)
+    _check_fits(model.position, task, scales, training=False)
     n = instances or config.test_instances
     return config, [evaluate(model, task, scale, n, config.seed) for scale in scales]
 
@@ -134,15 +137,12 @@ def _finished(folder: Path, config: RunConfig) -> Record:
 
 def _check_device(device: str) -> None:
     available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if device not in available:
-        raise ValueError(f"unknown device {device!r}; choose from {', '.join(available)}")
-    if not available[device]:
+    if not lookup_only(device, available, "device"):
         raise ValueError(f"device {device} was asked for, but torch finds none here; use --device cpu")
 
 
-def _check_fits(config: RunConfig, task: Task, scales: tuple[int, ...], training: bool) -> None:
+def _check_fits(position: Position, task: Task, scales: tuple[int, ...], training: bool) -> None:
     """Refuse scales whose strings hold foreign characters or more than the position embedding can place."""
-    position = outline(config.model_options, config.position, config.position_options).position
     longest = task.instance(task.latent.longest(max(scales)))
     encode(longest.text)
     try:

@@ -6,7 +6,7 @@ V vocabulary.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -27,7 +27,7 @@ class Cache:
     layers: list[dict[str, Tensor]]
     positions: list[dict[str, Tensor]]
     valid: Bool[Tensor, "B k"] | None = None
-    seen: Int[Tensor, "B 1"] | int = field(default=0)
+    seen: Int[Tensor, "B 1"] | int = 0
 
 
 class AttentionWeights(nn.Module):

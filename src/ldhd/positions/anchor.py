@@ -61,7 +61,9 @@ class Anchor(nn.Module):
     ) -> Float[Tensor, "B #H q k"]:
         """One anchor for all heads (of size 1 there), or one for each."""
         weights = self._weights(q, k, hidden, visible, cache)
-        return weights if self.anchors == 1 else weights.repeat_interleave(self.heads // self.anchors, dim=1)
+        if self.anchors in (1, self.heads):
+            return weights
+        return weights.repeat_interleave(self.heads // self.anchors, dim=1)
 
     def _weights(self, q: Tensor, k: Tensor, hidden: Tensor, visible: Tensor, cache: Cache | None) -> Tensor:
         scores = self.scale * self._scores(q, k, hidden, cache)

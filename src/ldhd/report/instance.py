@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 from torch import Tensor
 
 from ldhd.evaluate import Trace
+from ldhd.report.table import plain_table
 from ldhd.tasks import Task
 
 
@@ -48,7 +48,7 @@ def _output(trace: Trace) -> Text:
 
 
 def _attention(trace: Trace, task: Task) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = plain_table()
     table.add_column("token")
     needs = task.needs(trace.instance)
     slots = list(dict.fromkeys(slot for needed in needs for slot in needed))
@@ -66,7 +66,7 @@ def _mass(trace: Trace, index: int | None, mass: float | None, needed: bool) -> 
 
 
 def _anchors(trace: Trace) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = plain_table()
     text = trace.instance.text[:-1]
     table.add_column("layer" if all(len(heads) == 1 for heads in trace.anchors) else "head")
     for index, token in enumerate(text):

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from ldhd.report.table import plain_table
 from ldhd.theory.ledger import Entry
 
 STYLES = {"holds": "green", "holds with a correction": "yellow", "fails as printed": "red"}
@@ -21,7 +21,7 @@ def ledger_table(entries: Sequence[Entry]) -> Table:
     """A row for each claim; the numbers behind a verdict are in the JSON."""
     counts = {verdict: sum(entry.verdict == verdict for entry in entries) for verdict in STYLES}
     title = "; ".join(f"{count} {_plural(verdict, count)}" for verdict, count in counts.items() if count)
-    table = Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = plain_table(title)
     table.caption = f"computed in {sum(entry.seconds for entry in entries):.1f} s; --json shows the numbers"
     table.add_column("claim", no_wrap=True)
     table.add_column("verdict", max_width=12)

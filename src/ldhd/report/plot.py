@@ -52,8 +52,13 @@ def plot_accuracy(records: Sequence[Record], path: Path) -> Path:
     axes.grid(axis="y", color="0.9")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return save_figure(figure, path, dpi=160)
+
+
+def save_figure(figure: Figure, path: Path, dpi: int) -> Path:
+    """Write a figure at once, as PNG or PDF by its suffix."""
     content = BytesIO()
-    figure.savefig(content, format=path.suffix.lstrip(".") or "png", dpi=160)
+    figure.savefig(content, format=path.suffix.lstrip(".") or "png", dpi=dpi)
     write_bytes(path, content.getvalue())
     return path
 

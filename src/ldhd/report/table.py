@@ -12,12 +12,17 @@ WIDEST_ANSWER = 16
 """Longest answer whose tokens are shown in columns of their own."""
 
 
+def plain_table(title: str | None = None) -> Table:
+    """A table with a line under its header only."""
+    return Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+
+
 def accuracy_table(records: Sequence[Record]) -> Table:
     """Exact match by scale: a row for each embedding, the mean over its seeds and, below it, the range."""
     grouped = cells(records)
     scales = sorted({scale for cell in grouped for scale in cell.scales})
     models = list(dict.fromkeys(cell.model for cell in grouped))
-    table = _table(f"{grouped[0].task}: exact match in % by scale")
+    table = plain_table(f"{grouped[0].task}: exact match in % by scale")
     table.caption = f"model {' and '.join(models)}; training scales in bold"
     table.add_column("position")
     table.add_column("fitted")
@@ -43,7 +48,7 @@ def digit_table(records: Sequence[Record]) -> Table | None:
     rows = [row for row in rows if len(row[2]) <= WIDEST_ANSWER]
     if not rows:
         return None
-    table = _table("accuracy in % of each answer token")
+    table = plain_table("accuracy in % of each answer token")
     table.add_column("position")
     table.add_column("scale", justify="right")
     for place in range(max(len(values) for _, _, values in rows)):
@@ -51,10 +56,6 @@ def digit_table(records: Sequence[Record]) -> Table | None:
     for position, scale, values in rows:
         table.add_row(position, str(scale), *map(_percent, values))
     return table
-
-
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
 
 
 def _cell_text(cell: Cell, scale: int) -> str:

@@ -1,7 +1,6 @@
 """Pictures of the theory: each computes what it shows."""
 
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from ldhd.boolean import (
     rpe_matrices,
     subcube_points,
 )
-from ldhd.files import write_bytes
+from ldhd.report.plot import save_figure
 from ldhd.theory.activations import ACTIVATIONS
 from ldhd.theory.ape import ape_error, train_ape
 from ldhd.theory.feature_spectrum import retained_share
@@ -146,10 +145,7 @@ def draw_theory(folder: Path) -> list[Path]:
     for name, draw in FIGURES.items():
         figure = Figure(figsize=(9.6, 2.8) if name == "matrices" else (6.4, 4.0), layout="constrained")
         draw(figure)
-        content = BytesIO()
-        figure.savefig(content, format="png", dpi=150)
-        write_bytes(folder / f"{name}.png", content.getvalue())
-        paths.append(folder / f"{name}.png")
+        paths.append(save_figure(figure, folder / f"{name}.png", dpi=150))
     return paths
 
 

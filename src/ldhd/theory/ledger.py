@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ldhd.names import lookup_only
 from ldhd.theory import claims_framework, claims_models
 from ldhd.theory.finding import Finding, Verdict
 
@@ -25,11 +26,9 @@ class Entry:
 
 def verify(claims: Sequence[str] = ()) -> Iterator[Entry]:
     """The entries of these claims, of all by default, each as soon as it is computed."""
-    for claim in claims:
-        if claim not in CLAIMS:
-            raise ValueError(f"unknown claim {claim!r}; choose from {', '.join(CLAIMS)}")
-    for claim in dict.fromkeys(claims) or CLAIMS:
+    chosen = {claim: lookup_only(claim, CLAIMS, "claim") for claim in claims} or CLAIMS
+    for claim, check in chosen.items():
         started = time.perf_counter()
-        finding = CLAIMS[claim]()
+        finding = check()
         seconds = round(time.perf_counter() - started, 3)
         yield Entry(claim, finding.claim, finding.verdict, finding.correction, finding.evidence, seconds)
