@@ -14,7 +14,7 @@ class Defaults:
 
 
 DEFAULTS: dict[str, Defaults] = {
-    # the smallest depth that fits within these steps: with one layer of four heads RPE-Square fits copy after 100 steps,
+    # the smallest depth that fits within these steps: with one layer of four heads RPE-Square fits after 100 of them,
     # plain RPE not yet after 800; with eight heads some seeds of RPE-Square fit in a way that does not generalise
     "copy": Defaults(
         model="small-2",
