@@ -9,7 +9,7 @@ import ldhd
 
 SOURCE = Path(ldhd.__file__).parent
 LEVELS = [
-    {"files", "seeds", "names", "parsing", "messages"},
+    {"files", "seeds", "names", "parsing", "messages", "process"},
     {"boolean", "tasks", "positions"},
     {"model"},
     {"train", "evaluate", "predict", "theory"},

@@ -58,8 +58,8 @@ def test_gpt2_has_the_size_of_gpt2():
 def attention_weights(logits, visible, **options):
     torch.manual_seed(0)
     module = AttentionWeights(ModelConfig(layers=1, heads=2, dimension=8, **options))
-    q = torch.randn(1, 2, logits.shape[-2], 4)
-    return module(q, logits, visible), module, q
+    q, k = torch.randn(1, 2, logits.shape[-2], 4), torch.randn(1, 2, logits.shape[-1], 4)
+    return module(q, k, logits - q @ k.mT, visible), module, q
 
 
 def test_log_length_scaling_is_its_formula():

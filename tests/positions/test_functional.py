@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.formulas import random_anchor, rpe_absolute_by_loops, rpe_square_by_loops
-from ldhd.positions.functional import by_distance, rpe_absolute_bias, rpe_bias, rpe_square_bias
+from ldhd.positions.functional import rpe_absolute_bias, rpe_bias, rpe_square_bias
 
 PRECISION = {torch.float32: 1e-5, torch.float64: 1e-12}
 
@@ -72,15 +72,6 @@ def test_anchored_at_themselves_all_positions_are_alike():
     q, _, table = problem(6, 5, torch.float64, True)
     bias = rpe_square_bias(q, torch.eye(6, dtype=torch.float64).expand(2, 2, 6, 6), table)
     assert distance(bias, (q @ table[2])[..., None].expand(2, 2, 6, 6)) < 1e-12
-
-
-def test_by_distance_looks_up_backwards():
-    anchor = random_anchor(1, 1, 5, torch.float64)
-    p = by_distance(anchor)
-    for j in range(5):
-        for e in range(5):
-            assert p[0, 0, j, e] == (anchor[0, 0, j, j - e] if e <= j else 0)
-    assert torch.equal(by_distance(anchor[:, :, 3:]), p[:, :, 3:])
 
 
 @pytest.mark.parametrize("rows", [5, 19])

@@ -120,7 +120,7 @@ class TestRPESquare(PositionContract):
             options = {"projections": projections, "anchors": anchors, "max_distance": w, "anchor_scale": 1.5}
             position = RPESquare(16, 4, **options)
             q, hidden = torch.randn(1, 4, 14, 4), torch.randn(1, 14, 16)
-            anchor = position.anchor(q, q, hidden, causal(14), None)
+            anchor = position.anchor(q, q, hidden, causal(14), None).weights()
             assert anchor.shape[1] == (1 if anchors == 1 else 4)
             assert len({tuple(head.flatten().tolist()) for head in anchor[0]}) == (anchors or 4)
             bias = bias_of(position, q, hidden)
@@ -146,6 +146,54 @@ class TestRPESquareHard(PositionContract):
         return RPESquare(dimension, heads, layer, max_distance=2, projections="separate", hard=True)
 
 
+class TestRPESquareHardByKey(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return RPESquare(dimension, heads, layer, max_distance=20, hard=True, anchors=1)
+
+
+class TestRPESquareUnclipped(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return RPESquare(dimension, heads, layer, max_distance=20)
+
+
+class TestRPESquareTop(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return RPESquare(dimension, heads, layer, top=2)
+
+    @pytest.mark.parametrize("projections", ["key", "separate"])
+    def test_the_error_is_within_its_bound(self, projections):
+        torch.manual_seed(0)
+        exact = RPESquare(16, 4, projections=projections, max_distance=5, anchor_scale=2.0, table_std=1.0)
+        few = RPESquare(16, 4, projections=projections, max_distance=5, anchor_scale=2.0, top=3)
+        few.load_state_dict(exact.state_dict())
+        q, hidden = torch.randn(1, 4, 20, 4), torch.randn(1, 20, 16)
+        k = torch.randn_like(q)
+        scores = q @ exact.table.mT
+        kept = exact.anchor(q, k, hidden, causal(20), None).weights().topk(3, -1).values.sum(-1)
+        swing = scores.amax(-1) - scores.amin(-1)
+        bound = ((1 - kept)[..., :, None] + (1 - kept)[..., None, :]) * swing[..., None]
+        training = few.bias(q, k, hidden, causal(20), None)
+        error = (training - exact.bias(q, k, hidden, causal(20), None)).tril().abs()
+        assert (error <= bound.tril() + 1e-5).all()
+        assert error.max() > 1e-3
+        with torch.no_grad():
+            looked_up = few.bias(q, k, hidden, causal(20), {})
+        assert torch.allclose(looked_up.tril(), training.tril(), atol=1e-5)
+
+    def test_as_many_as_there_are_is_exact(self):
+        torch.manual_seed(0)
+        exact, few = RPESquare(16, 4), RPESquare(16, 4, top=9)
+        few.load_state_dict(exact.state_dict())
+        q, hidden = torch.randn(1, 4, 9, 4), torch.randn(1, 9, 16)
+        assert torch.allclose(bias_of(few, q, hidden).tril(), bias_of(exact, q, hidden).tril(), atol=1e-5)
+
+    def test_what_is_refused(self):
+        with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+            RPESquare(8, 2, top=0)
+        with pytest.raises(ValueError, match="top is for soft ones"):
+            RPESquare(8, 2, top=2, hard=True)
+
+
 class TestRPESquareShared(PositionContract):
     def make(self, dimension, heads, layer=0):
         return RPESquare(dimension, heads, layer, max_distance=20, projections="shared", anchor_scale=1.0)
@@ -158,7 +206,7 @@ class TestRPEAbsolute(PositionContract):
     def test_module_is_the_formula_with_its_own_anchors(self):
         position = RPEAbsolute(8, 2, max_distance=4, projections="separate", anchor_scale=1.0)
         q, hidden = torch.randn(1, 2, 7, 4), torch.randn(1, 7, 8)
-        anchor = position.anchor(q, q, hidden, causal(7), None).expand(1, 2, 7, 7)
+        anchor = position.anchor(q, q, hidden, causal(7), None).weights().expand(1, 2, 7, 7)
         bias = bias_of(position, q, hidden)
         assert torch.allclose(bias.tril(), rpe_absolute_by_loops(q, anchor, position.table), atol=1e-5)
 
@@ -239,7 +287,7 @@ class TestAnchor:
         hard.load_state_dict(soft.state_dict())
         hidden = torch.randn(1, 5, 8)
         q = torch.randn(1, 2, 5, 4)
-        a, b = soft(q, q, hidden, causal(5), None), hard(q, q, hidden, causal(5), None)
+        a, b = (anchor(q, q, hidden, causal(5), None).weights() for anchor in (soft, hard))
         assert torch.allclose(b, torch.nn.functional.one_hot(a.argmax(-1), 5).float(), atol=1e-6)
         weight = torch.randn_like(a)
         for weights, module in ((a, soft), (b, hard)):
@@ -250,25 +298,26 @@ class TestAnchor:
     def test_of_equal_tokens_a_hard_anchor_takes_the_last(self):
         anchor = Anchor(8, 2, "separate", 1.0, hard=True, anchors=1)
         hidden = torch.randn(1, 1, 8).expand(1, 6, 8)
-        weights = anchor(torch.randn(1, 2, 6, 4), torch.randn(1, 2, 6, 4), hidden, causal(6), None)
+        weights = anchor(torch.randn(1, 2, 6, 4), torch.randn(1, 2, 6, 4), hidden, causal(6), None).weights()
         assert torch.allclose(weights[0, 0], torch.eye(6), atol=1e-6)
 
     def test_rows_are_causal_weights(self):
         anchor = Anchor(8, 2, "key", 4.0)
-        weights = anchor(torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4), torch.randn(1, 5, 8), causal(5), None)
+        q = torch.randn(1, 2, 5, 4)
+        weights = anchor(q, q, torch.randn(1, 5, 8), causal(5), None).weights()
         assert torch.allclose(weights.sum(-1), torch.ones(1, 2, 5))
         assert torch.equal(weights, weights.tril())
 
     def test_shared_scores_are_the_attention_s_own(self):
         q, k = torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4)
-        weights = Anchor(8, 2, "shared", 2.0)(q, k, torch.randn(1, 5, 8), causal(5), None)
+        weights = Anchor(8, 2, "shared", 2.0)(q, k, torch.randn(1, 5, 8), causal(5), None).weights()
         assert torch.allclose(weights, (2 * q @ k.mT).masked_fill(~causal(5), -torch.inf).softmax(-1), atol=1e-6)
 
     def test_key_scores_are_separate_ones_with_a_constant_query(self):
         """W_Q x_j replaced by a vector that does not depend on x: every row ranks the keys alike."""
         hidden = torch.randn(1, 6, 8)
         key = Anchor(8, 2, "key", 4.0)
-        weights = key(torch.empty(1, 2, 6, 4), torch.empty(1, 2, 6, 4), hidden, causal(6), None)
+        weights = key(torch.empty(1, 2, 6, 4), torch.empty(1, 2, 6, 4), hidden, causal(6), None).weights()
         ratio = weights[..., 1] / weights[..., 0]
         assert torch.allclose(ratio[..., 1:], ratio[..., 1:2].expand_as(ratio[..., 1:]), rtol=1e-4)
 

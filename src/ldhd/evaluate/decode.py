@@ -53,12 +53,15 @@ def pad(
 
 def _cached(model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, device: torch.device) -> list[list[int]]:
     tokens, valid = pad(prompts, "left", device)
+    padding: Tensor | None = None if valid.all() else valid
     cache = model.new_cache()
+    # after the prompt's last tokens, then after each token written
+    places: Tensor | None = torch.arange(1, len(prompts) + 1, device=device) * tokens.shape[1] - 1
     written: list[Tensor] = []
     ended = torch.zeros(len(prompts), dtype=torch.bool, device=device)
     for _ in range(new_tokens):
-        tokens = model(tokens, valid, cache)[:, -1:].argmax(-1)
-        valid = torch.ones_like(tokens, dtype=torch.bool)
+        tokens = model(tokens, padding, cache, places).argmax(-1).view(len(prompts), -1)[:, -1:]
+        padding = places = None
         written.append(tokens)
         ended |= tokens[:, 0] == END
         if ended.all():

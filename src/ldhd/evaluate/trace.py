@@ -11,7 +11,7 @@ from torch import Tensor
 from ldhd.evaluate.decode import greedy
 from ldhd.model import GPT
 from ldhd.model.gpt import AttentionWeights
-from ldhd.positions.anchor import Anchor
+from ldhd.positions.anchor import Anchor, Anchors
 from ldhd.tasks import Instance, Task
 from ldhd.tasks.tokens import decode, encode
 
@@ -57,8 +57,9 @@ def weights(model: GPT, text: str) -> tuple[list[Tensor], list[Tensor]]:
     found: dict[type, list[Tensor]] = {AttentionWeights: [], Anchor: []}
 
     def keep(kind: type) -> Callable[..., None]:
-        def hook(module: Any, inputs: Any, output: Tensor) -> None:
-            found[kind].append(output[0].cpu())
+        def hook(module: Any, inputs: Any, output: Tensor | Anchors) -> None:
+            weights = output.weights() if isinstance(output, Anchors) else output
+            found[kind].append(weights[0].cpu())
 
         return hook
 

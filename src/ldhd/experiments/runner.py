@@ -18,6 +18,7 @@ from ldhd.messages import Interrupted
 from ldhd.model import GPT, MODELS
 from ldhd.names import lookup_only
 from ldhd.positions import Position
+from ldhd.process import prepare
 from ldhd.tasks import Task
 from ldhd.tasks.tokens import encode
 from ldhd.train import State, checkpoint, new_state, train
@@ -54,7 +55,7 @@ def run(
     check(config)
     task = run_task(config)
     model = new_model(config)
-    torch.set_num_threads(threads)
+    prepare(threads)
     write_json(folder / "config.json", config.model_dump(mode="json"))
     state = _trained(config, folder, task, model, on_progress, stop)
     results = _evaluated(config, task, model, on_progress, stop)

@@ -14,7 +14,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from ldhd.model.config import ModelConfig
+from ldhd.model.gelu import GELU
 from ldhd.positions import Position
+from ldhd.positions.cache import append
 
 PositionFactory = Callable[[int, int, int], Position]
 """(dimension, heads, layer) -> that layer's position embedding."""
@@ -26,8 +28,9 @@ class Cache:
 
     layers: list[dict[str, Tensor]]
     positions: list[dict[str, Tensor]]
+    seen: int = 0
     valid: Bool[Tensor, "B k"] | None = None
-    seen: Int[Tensor, "B 1"] | int = 0
+    """None if all are."""
 
 
 class AttentionWeights(nn.Module):
@@ -42,16 +45,25 @@ class AttentionWeights(nn.Module):
             self.null_key = nn.Parameter(config.weight_std * torch.randn(shape))
 
     def forward(
-        self, q: Float[Tensor, "B H q d"], logits: Float[Tensor, "B H q k"], visible: Bool[Tensor, "#B 1 q k"]
+        self,
+        q: Float[Tensor, "B H q d"],
+        k: Float[Tensor, "B H k d"],
+        bias: Float[Tensor, "#B H q k"] | float,
+        visible: Bool[Tensor, "#B 1 q k"],
     ) -> Float[Tensor, "B H q k"]:
         """Rows sum to one, or to less by what went to the null key."""
         scale: Tensor | float = self.scale
         if self.reference is not None:
             scale = scale * visible.sum(-1, keepdim=True).log1p() / self.reference
-        logits = (logits * scale).masked_fill(~visible, -torch.inf)
+        q = q * scale
+        # scaled queries and a mask to add save two passes over all pairs, one of them in the backward pass
+        logits = q @ k.transpose(-1, -2)
+        if isinstance(bias, Tensor):
+            logits = logits.addcmul_(bias, scale) if isinstance(scale, Tensor) else logits.add_(bias, alpha=scale)
+        logits.add_(torch.zeros_like(visible, dtype=logits.dtype).masked_fill_(~visible, -torch.inf))
         if not hasattr(self, "null_key"):
             return logits.softmax(-1)
-        null = q[..., : self.null_key.shape[1]] @ self.null_key * scale
+        null = q[..., : self.null_key.shape[1]] @ self.null_key
         return torch.cat([logits, null], dim=-1).softmax(-1)[..., :-1]
 
 
@@ -75,12 +87,9 @@ class Attention(nn.Module):
     ) -> Float[Tensor, "B q D"]:
         q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
         q, k = self.position.rotate(q, k, positions)
-        if cache is not None:
-            if cache:
-                k, v = torch.cat([cache["k"], k], dim=-2), torch.cat([cache["v"], v], dim=-2)
-            cache["k"], cache["v"] = k, v
-        logits = q @ k.transpose(-1, -2) + self.position.bias(q, k, x, visible, position_cache)
-        mixed = self.dropout(self.weights(q, logits, visible)) @ v
+        k, v = (append(cache, name, new, -2, visible.shape[-1]) for name, new in (("k", k), ("v", v)))
+        bias = self.position.bias(q, k, x, visible, position_cache)
+        mixed = self.dropout(self.weights(q, k, bias, visible)) @ v
         return self.out(mixed.transpose(1, 2).flatten(-2))
 
 
@@ -94,7 +103,7 @@ class Block(nn.Module):
         self.mlp_norm = nn.LayerNorm(config.dimension)
         self.mlp = nn.Sequential(
             nn.Linear(config.dimension, 4 * config.dimension),
-            nn.GELU(approximate="tanh"),
+            GELU(),
             nn.Linear(4 * config.dimension, config.dimension),
         )
         self.dropout = nn.Dropout(config.dropout)
@@ -106,9 +115,13 @@ class Block(nn.Module):
         visible: Bool[Tensor, "#B 1 q k"],
         cache: dict[str, Tensor] | None,
         position_cache: dict[str, Tensor] | None,
-    ) -> Float[Tensor, "B q D"]:
+        places: Int[Tensor, " N"] | None = None,
+    ) -> Float[Tensor, "B q D"] | Float[Tensor, "N D"]:
+        """Of all tokens, or of those at `places` in the flattened batch."""
         attended = self.attention(self.attention_norm(x), positions, visible, cache, position_cache)
         x = x + self.dropout(attended)
+        if places is not None:
+            x = x.flatten(0, 1).index_select(0, places)
         return x + self.dropout(self.mlp(self.mlp_norm(x)))
 
 
@@ -127,25 +140,46 @@ class GPT(nn.Module):
         self._initialise()
 
     def forward(
-        self, tokens: Int[Tensor, "B q"], valid: Bool[Tensor, "B q"] | None = None, cache: Cache | None = None
-    ) -> Float[Tensor, "B q V"]:
+        self,
+        tokens: Int[Tensor, "B q"],
+        valid: Bool[Tensor, "B q"] | None = None,
+        cache: Cache | None = None,
+        places: Int[Tensor, " N"] | None = None,
+    ) -> Float[Tensor, "B q V"] | Float[Tensor, "N V"]:
         """`valid` is False on padding, which may stand on either side of a row but not inside it.
 
-        With a cache, `tokens` are those that follow what the cache has seen; padding then stands on the left.
+        With a cache, `tokens` are those that follow what the cache has seen; padding then stands on the left, and
+        there is no gradient. `places` says after which tokens of the flattened batch the next one is wanted; what the
+        last layer would do for the others is left out.
         """
-        valid = torch.ones_like(tokens, dtype=torch.bool) if valid is None else valid
-        seen: Tensor | int = 0 if cache is None else cache.seen
-        counted = valid.cumsum(1) + seen
-        positions = (counted - 1).clamp(min=0)
-        visible = self._visible(valid, cache)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and cache is None):
+            x, positions, visible = self._read(tokens, valid, cache)
+            last = len(self.blocks) - 1
+            for layer, block in enumerate(self.blocks):
+                kept = (cache.layers[layer], cache.positions[layer]) if cache is not None else (None, None)
+                x = block(x, positions, visible, *kept, places=places if layer == last else None)
+            return F.linear(self.norm(x), self.tokens.weight)
+
+    def _read(
+        self, tokens: Int[Tensor, "B q"], valid: Bool[Tensor, "B q"] | None, cache: Cache | None
+    ) -> tuple[Float[Tensor, "B q D"], Int[Tensor, "B q"], Bool[Tensor, "#B 1 q k"]]:
+        """What the first layer sees, the position of each token, and which keys it may look at."""
+        (batch, queries), seen = tokens.shape, 0 if cache is None else cache.seen
+        keys = seen + queries
+        every = valid if cache is None else _valid_so_far(cache, valid, tokens)
+        if every is None:
+            key = torch.arange(keys, device=tokens.device)
+            positions = key[seen:].expand(batch, queries)
+            visible = (key <= key[seen:, None])[None, None]
+            valid = torch.ones(1, 1, dtype=torch.bool, device=tokens.device).expand(batch, queries)
+        else:
+            positions = (every.cumsum(1) - 1).clamp(min=0)[:, seen:]
+            visible = _visible(every, queries)
+            valid = every[:, seen:]
         if cache is not None:
-            cache.seen = counted[:, -1:]
+            cache.seen, cache.valid = keys, every
         x = self.tokens(tokens) + self.position.embed(tokens, positions, valid, cache.positions[0] if cache else None)
-        x = self.dropout(x)
-        for layer, block in enumerate(self.blocks):
-            kept = (cache.layers[layer], cache.positions[layer]) if cache is not None else (None, None)
-            x = block(x, positions, visible, *kept)
-        return F.linear(self.norm(x), self.tokens.weight)
+        return self.dropout(x), positions, visible
 
     def new_cache(self) -> Cache:
         return Cache([{} for _ in self.blocks], [{} for _ in self.blocks])
@@ -156,18 +190,6 @@ class GPT(nn.Module):
         first = self.blocks[0]
         assert isinstance(first, Block)
         return first.attention.position
-
-    @staticmethod
-    def _visible(valid: Bool[Tensor, "B q"], cache: Cache | None) -> Bool[Tensor, "#B 1 q k"]:
-        """Causal, without padding; a padding token sees itself, so that no row is empty."""
-        queries = valid.shape[1]
-        if cache is not None:
-            valid = valid if cache.valid is None else torch.cat([cache.valid, valid], dim=1)
-            cache.valid = valid
-        keys = valid.shape[1]
-        causal = torch.ones(queries, keys, dtype=torch.bool, device=valid.device).tril(keys - queries)
-        itself = torch.eye(keys, dtype=torch.bool, device=valid.device)[keys - queries :]
-        return causal & (valid[:, None, None, :] | itself)
 
     def _initialise(self) -> None:
         """GPT-2's: normal weights, zero biases, and residual outputs smaller by the number of them."""
@@ -180,3 +202,20 @@ class GPT(nn.Module):
                     nn.init.zeros_(module.bias)
             elif isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=std)
+
+
+def _visible(valid: Bool[Tensor, "B k"], queries: int) -> Bool[Tensor, "B 1 q k"]:
+    """Causal, without padding; a padding token sees itself, so that no row is empty."""
+    key = torch.arange(valid.shape[1], device=valid.device)
+    query = key[valid.shape[1] - queries :, None]
+    return (key <= query) & (valid[:, None, None, :] | (key == query))
+
+
+def _valid_so_far(
+    cache: Cache, valid: Bool[Tensor, "B q"] | None, tokens: Int[Tensor, "B q"]
+) -> Bool[Tensor, "B k"] | None:
+    if valid is None and cache.valid is None:
+        return None
+    one = torch.ones(1, 1, dtype=torch.bool, device=tokens.device)
+    earlier = one.expand(len(tokens), cache.seen) if cache.valid is None else cache.valid
+    return torch.cat([earlier, one.expand_as(tokens) if valid is None else valid], dim=1)

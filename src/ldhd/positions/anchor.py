@@ -1,18 +1,61 @@
 """Anchors: the token from which a position measures its distance, found by content."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
-from jaxtyping import Bool, Float
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.position import Cache
+from ldhd.positions.aligned import align, key_rows, restore
+from ldhd.positions.cache import Cache, append
+from ldhd.positions.functional import full_precision
 
 TIE_BREAK = 1e-5
 """What a hard anchor's score gains for each position it stands later."""
 
 Projections = Literal["separate", "shared", "key"]
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """The anchors of q positions among k, for each head or once for all: soft, hard, or the heaviest few."""
+
+    queries: int
+    keys: int
+    key_scores: Float[Tensor, "B #H k"] | None = None
+    """Logarithms of weights that depend on the key alone, -inf on padding."""
+    soft: Float[Tensor, "B #H q k"] | None = None
+    """Weights where they depend on the query too, aligned."""
+    distances: Int[Tensor, "B #H q t"] | None = None
+    """Distances of the t anchors that are used, None if all are."""
+    shares: Float[Tensor, "B #H q t"] | None = None
+    """Their weights, None for hard anchors."""
+
+    def rows(self) -> Float[Tensor, "B #H q k"]:
+        """The soft weights, aligned."""
+        if self.soft is not None:
+            return self.soft
+        assert self.key_scores is not None
+        return key_rows(self.key_scores, self.queries)
+
+    def used(self) -> Float[Tensor, "B #H q k"]:
+        """The weights that are used, aligned; hard ones have the gradient of the soft ones."""
+        if self.distances is None:
+            return self.rows()
+        shares = torch.ones(self.distances.shape, device=self.distances.device) if self.shares is None else self.shares
+        empty = shares.new_zeros(*self.distances.shape[:-1], self.keys)
+        chosen = empty.scatter_add(-1, self.keys - 1 - self.distances, shares)
+        if self.shares is not None or not torch.is_grad_enabled():
+            return chosen
+        rows = self.rows()
+        return chosen + (rows - rows.detach())
+
+    def weights(self) -> Float[Tensor, "B #H q k"]:
+        """S[j, l], by position: for pictures and tests."""
+        return restore(self.used()).tril(self.keys - self.queries)
 
 
 class Anchor(nn.Module):
@@ -22,7 +65,7 @@ class Anchor(nn.Module):
     W_Q and W_K: `separate` ones, the attention's own (`shared`), or a constant query (`key`), that is a linear
     score s(x_l) of the key's token alone. Each head has an anchor of its own, or groups of heads share `anchors` of
     them (not with `shared`). With `hard`, all weight goes to the largest score and the gradient is that of the softmax
-    (straight-through).
+    (straight-through). With `top`, the heaviest anchors alone are used, their weights made to sum to one.
     """
 
     def __init__(
@@ -33,6 +76,7 @@ class Anchor(nn.Module):
         scale: float,
         hard: bool = False,
         anchors: int | None = None,
+        top: int | None = None,
     ):
         super().__init__()
         if projections not in ("separate", "shared", "key"):
@@ -44,7 +88,11 @@ class Anchor(nn.Module):
             raise ValueError(f"anchors must divide the {heads} heads, got {anchors}")
         if projections == "shared" and self.anchors != heads:
             raise ValueError(f"shared projections are those of each of the {heads} heads, not of {anchors} anchors")
-        self.projections, self.scale, self.hard = projections, scale, hard
+        if top is not None and top < 1:
+            raise ValueError(f"top must be at least 1, got {top}")
+        if hard and top is not None:
+            raise ValueError("hard anchors are one each; top is for soft ones")
+        self.projections, self.scale, self.hard, self.top = projections, scale, hard, top
         if projections == "separate":
             self.query = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
             self.key = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
@@ -58,37 +106,68 @@ class Anchor(nn.Module):
         hidden: Float[Tensor, "B q D"],
         visible: Bool[Tensor, "#B 1 q k"],
         cache: Cache | None,
-    ) -> Float[Tensor, "B #H q k"]:
-        """One anchor for all heads (of size 1 there), or one for each."""
-        weights = self._weights(q, k, hidden, visible, cache)
-        if self.anchors in (1, self.heads):
-            return weights
-        return weights.repeat_interleave(self.heads // self.anchors, dim=1)
-
-    def _weights(self, q: Tensor, k: Tensor, hidden: Tensor, visible: Tensor, cache: Cache | None) -> Tensor:
-        scores = self.scale * self._scores(q, k, hidden, cache)
-        scores = scores.masked_fill(~visible, -torch.inf)
-        weights = scores.softmax(-1)
-        if not self.hard:
-            return weights
-        # equal tokens have equal scores up to rounding: of these the last is taken, whatever the rounding
-        later = TIE_BREAK * torch.arange(weights.shape[-1], device=weights.device)
-        chosen = torch.zeros_like(weights).scatter_(-1, (scores + later).argmax(-1, keepdim=True), 1.0)
-        return chosen + (weights - weights.detach())
-
-    def _scores(self, q: Tensor, k: Tensor, hidden: Tensor, cache: Cache | None) -> Tensor:
-        if self.projections == "shared":
-            return q @ k.transpose(-1, -2)
-        keys = self._split(self.key(hidden))
-        if cache is not None:
-            keys = torch.cat([cache["anchor_keys"], keys], dim=-2) if "anchor_keys" in cache else keys
-            cache["anchor_keys"] = keys
+    ) -> Anchors:
+        queries, keys = visible.shape[-2:]
         if self.projections == "key":
-            return keys.transpose(-1, -2)
-        return self._split(self.query(hidden)) @ keys.transpose(-1, -2)
+            scores = self._per_head(self._key_scores(hidden, visible, cache))
+            anchors = Anchors(queries, keys, key_scores=scores)
+            best = _distances_up_to(scores)[..., -queries:] if self.hard else None
+        else:
+            scores = self._pair_scores(q, k, hidden, visible, cache)
+            anchors = Anchors(queries, keys, soft=self._per_head(align(scores.softmax(-1))))
+            best = self._per_head(_distances(scores)) if self.hard else None
+        if best is not None:
+            return replace(anchors, distances=best[..., None])
+        if self.top is None:
+            return anchors
+        rows = anchors.rows()
+        columns = _later(rows.detach().log()).topk(min(self.top, keys), -1).indices
+        shares = rows.gather(-1, columns)
+        shares = shares / shares.sum(-1, keepdim=True).clamp(min=torch.finfo(shares.dtype).tiny)
+        # as many at every length, so that a cache can hold them
+        missing = 0, self.top - shares.shape[-1]
+        return replace(anchors, distances=F.pad(keys - 1 - columns, missing), shares=F.pad(shares, missing))
+
+    def _key_scores(self, hidden: Tensor, visible: Tensor, cache: Cache | None) -> Float[Tensor, "B A k"]:
+        scores = self.scale * full_precision(self.key(hidden)).transpose(1, 2)
+        scores = append(cache, "anchor_keys", scores, -1, visible.shape[-1])
+        # padding aside, the last position sees all keys that any position sees
+        return scores.masked_fill(~visible[:, :, -1], -torch.inf)
+
+    def _pair_scores(
+        self, q: Tensor, k: Tensor, hidden: Tensor, visible: Tensor, cache: Cache | None
+    ) -> Float[Tensor, "B A q k"]:
+        if self.projections == "separate":
+            q, k = self._split(self.query(hidden)), self._split(self.key(hidden))
+            k = append(cache, "anchor_keys", k, -2, visible.shape[-1])
+        scores = full_precision((self.scale * q) @ k.transpose(-1, -2))
+        return scores.masked_fill_(~visible, -torch.inf)
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.anchors, -1)).transpose(1, 2)
+
+    def _per_head(self, x: Tensor) -> Tensor:
+        """One anchor for all heads stays one."""
+        if self.anchors in (1, self.heads):
+            return x
+        return x.repeat_interleave(self.heads // self.anchors, dim=1)
+
+
+def _later(scores: Tensor) -> Tensor:
+    """Equal tokens have equal scores up to rounding: of these the last is taken, whatever the rounding."""
+    return scores + TIE_BREAK * torch.arange(scores.shape[-1], device=scores.device)
+
+
+def _distances_up_to(scores: Float[Tensor, "B A k"]) -> Int[Tensor, "B A k"]:
+    """How far back from each position the best score up to it stands."""
+    best = _later(scores).cummax(-1).indices
+    return torch.arange(best.shape[-1], device=best.device) - best
+
+
+def _distances(scores: Float[Tensor, "B A q k"]) -> Int[Tensor, "B A q"]:
+    """How far back from each query the best of its scores stands."""
+    queries, keys = scores.shape[-2:]
+    return torch.arange(keys - queries, keys, device=scores.device) - _later(scores).argmax(-1)
 
 
 def natural_anchor(tokens: Sequence[str], j: int) -> int:

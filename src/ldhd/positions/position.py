@@ -7,7 +7,7 @@ from typing import ClassVar
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-Cache = dict[str, Tensor]
+from ldhd.positions.cache import Cache
 
 
 class Position(nn.Module, ABC):

@@ -6,7 +6,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from ldhd.positions.functional import rpe_bias
+from ldhd.positions.aligned import restore
+from ldhd.positions.functional import aligned_table
 from ldhd.positions.position import Cache, Position
 
 
@@ -38,7 +39,7 @@ class RPE(Position):
         visible: Bool[Tensor, "#B 1 q k"],
         cache: Cache | None,
     ) -> Float[Tensor, "B H q k"]:
-        return rpe_bias(q, k.shape[-2], self.table)
+        return restore(q @ aligned_table(self.table, k.shape[-2]).transpose(-1, -2))
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return min(j - i, self.max_distance)

@@ -6,9 +6,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from ldhd.positions.anchor import natural_anchor
-from ldhd.positions.anchored import Anchored, all_rows
-from ldhd.positions.functional import by_distance, rpe_absolute_queries
-from ldhd.positions.position import Cache
+from ldhd.positions.anchored import Anchored
+from ldhd.positions.cache import Cache, append
+from ldhd.positions.functional import absolute_keys
 
 
 class RPEAbsolute(Anchored):
@@ -30,8 +30,9 @@ class RPEAbsolute(Anchored):
         visible: Bool[Tensor, "#B 1 q k"],
         cache: Cache | None,
     ) -> Float[Tensor, "B H q k"]:
-        distances = all_rows(by_distance(self.anchor(q, k, hidden, visible, cache)), cache)
-        return rpe_absolute_queries(q, k.shape[-2], self.table) @ distances.transpose(-1, -2)
+        rows = self.anchor(q, k, hidden, visible, cache).used()
+        keys = append(cache, "position_keys", absolute_keys(rows, self.table), -2, k.shape[-2])
+        return q @ keys.transpose(-1, -2)
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return min(i - natural_anchor(tokens, i), self.max_distance)

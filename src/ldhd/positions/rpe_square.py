@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 
+import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from ldhd.positions.anchor import natural_anchor
-from ldhd.positions.anchored import Anchored, all_rows
-from ldhd.positions.functional import by_distance, rpe_square_queries
-from ldhd.positions.position import Cache
+from ldhd.positions.anchor import Anchors, natural_anchor
+from ldhd.positions.anchored import Anchored
+from ldhd.positions.cache import Cache, append, append_rows
+from ldhd.positions.functional import square_scores
+from ldhd.positions.key_square import first_rows, key_shares, key_square_row, next_rows
+from ldhd.positions.square import LARGEST_SHIFT, hard_square, look_up, square, square_queries
 
 
 class RPESquare(Anchored):
@@ -31,8 +35,62 @@ class RPESquare(Anchored):
         visible: Bool[Tensor, "#B 1 q k"],
         cache: Cache | None,
     ) -> Float[Tensor, "B H q k"]:
-        distances = by_distance(self.anchor(q, k, hidden, visible, cache))
-        return rpe_square_queries(q, distances, self.table) @ all_rows(distances, cache).transpose(-1, -2)
+        anchors = self.anchor(q, k, hidden, visible, cache)
+        scores = square_scores(q, self.table, k.shape[-2])
+        if anchors.shares is not None:
+            term = self._top(scores, anchors, cache)
+        elif anchors.distances is not None:
+            term = self._hard(scores, anchors, cache)
+        elif cache is not None and anchors.key_scores is not None and self.max_distance <= LARGEST_SHIFT:
+            term = self._key_scored(scores, anchors, cache)
+        else:
+            term = self._soft(scores, anchors.rows(), cache)
+        return term.to(q.dtype)
+
+    def _soft(self, scores: Tensor, rows: Tensor, cache: Cache | None) -> Tensor:
+        every = append_rows(cache, "rows", rows)
+        if rows.shape[-2] == rows.shape[-1]:
+            return square(scores, rows)
+        return square_queries(scores, rows) @ every.transpose(-1, -2)
+
+    def _key_scored(self, scores: Tensor, anchors: Anchors, cache: Cache) -> Tensor:
+        """With a cache: the first positions as in training, each later one from w + 1 rows kept of the one before."""
+        assert anchors.key_scores is not None
+        w, queries, keys = scores.shape[-1] // 2, anchors.queries, anchors.keys
+        if queries == keys:
+            rows = anchors.rows()
+            cache["farther"] = first_rows(rows, w)
+            return square(scores, rows)
+        newest, remaining = key_shares(anchors.key_scores, w)
+        terms = []
+        for query, seen in enumerate(range(keys - queries + 1, keys + 1)):
+            cache["farther"] = next_rows(cache["farther"], newest[..., :seen])
+            row = key_square_row(scores[..., query, :], cache["farther"], remaining[..., :seen])
+            terms.append(F.pad(row, (0, keys - seen)))
+        return torch.stack(terms, dim=-2)
+
+    def _hard(self, scores: Tensor, anchors: Anchors, cache: Cache | None) -> Tensor:
+        assert anchors.distances is not None
+        own = anchors.distances[..., 0]
+        if torch.is_grad_enabled() and cache is None:
+            return hard_square(scores, own, anchors.rows())
+        return look_up(scores, own, append(cache, "distances", own, -1, anchors.keys))
+
+    def _top(self, scores: Tensor, anchors: Anchors, cache: Cache | None) -> Tensor:
+        """A sum over pairs of anchors. Where position j has left out a share l_j of its weights, the term is off by
+        at most (l_j + l_i) (max - min over m of q_j . R_m)."""
+        assert anchors.distances is not None
+        assert anchors.shares is not None
+        if torch.is_grad_enabled() and cache is None:
+            return self._soft(scores, anchors.used(), cache)
+        distances = append(cache, "distances", anchors.distances, -2, anchors.keys)
+        shares = append(cache, "shares", anchors.shares, -2, anchors.keys)
+        term = scores.new_zeros(())
+        for own in range(anchors.distances.shape[-1]):
+            for other in range(distances.shape[-1]):
+                looked_up = look_up(scores, anchors.distances[..., own], distances[..., other])
+                term = term + anchors.shares[..., own, None] * shares[..., None, :, other] * looked_up
+        return term
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         difference = (j - natural_anchor(tokens, j)) - (i - natural_anchor(tokens, i))

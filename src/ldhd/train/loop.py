@@ -38,7 +38,7 @@ def new_state(model: nn.Module, config: TrainConfig) -> State:
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": config.weight_decay},
         {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
     ]
-    return State(model, torch.optim.AdamW(groups, lr=config.learning_rate))
+    return State(model, torch.optim.AdamW(groups, lr=config.learning_rate, fused=True))
 
 
 def train(
@@ -130,9 +130,11 @@ def _step(
 
 
 def _loss(model: nn.Module, inputs: Tensor, targets: Tensor, config: TrainConfig, device: torch.device) -> Tensor:
+    targets = targets.flatten()
+    places = (targets != IGNORED).nonzero()[:, 0]
     with autocast(config, device):
-        logits = model(inputs)
-    return F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+        logits = model(inputs, places=places)
+    return F.cross_entropy(logits.float(), targets[places])
 
 
 def autocast(config: TrainConfig, device: torch.device) -> contextlib.AbstractContextManager[Any]:

@@ -1,0 +1,105 @@
+"""Weights over positions as weights over distances, at the cost of one copy.
+
+Letters as in `functional`. In the aligned form of a causal matrix each row is moved to the right until its diagonal
+stands in the last column, so that column c holds what belongs to distance k - 1 - c, in every row alike.
+"""
+
+import math
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+from torch.autograd.function import Function
+
+Weights = Float[Tensor, "B H q k"]
+
+
+def align(weights: Weights) -> Weights:
+    """[j, k - 1 - e] = weights[j, j - e] for distances e <= j, zero beyond; `weights` must be zero where i > j."""
+    return _Align.apply(weights)
+
+
+def restore(rows: Weights) -> Weights:
+    """[j, i] = rows[j, k - 1 - (j - i)] for i <= j, a view; where i > j its entries have no meaning nor gradient."""
+    return _Restore.apply(rows)
+
+
+def key_rows(scores: Float[Tensor, "B A k"], queries: int) -> Float[Tensor, "B A q k"]:
+    """The aligned softmax over l <= j of `scores[l]`, in the last `queries` rows; a score of -inf has weight 0."""
+    return _KeyRows.apply(scores, queries)
+
+
+def diagonal_sums(rows: Float[Tensor, "B A n n"]) -> Float[Tensor, "B A n"]:
+    """[i] = the sum over j of aligned rows at key i."""
+    sums = _restore(rows).sum(-2)
+    # in the last column all rows but the last read the first entry of the next row
+    sums[..., -1] = rows[..., -1, -1]
+    return sums
+
+
+def _align(weights: Tensor) -> Tensor:
+    # moving row r by q - 1 - r takes one entry less from each row than it has: its last, which is zero but in row q - 1
+    queries, keys = weights.shape[-2:]
+    flat = weights.new_empty(*weights.shape[:-2], queries * keys)
+    flat[..., : queries - 1] = 0
+    flat[..., queries - 1 : -1].unflatten(-1, (queries, keys - 1)).copy_(weights[..., :-1])
+    flat[..., -1] = weights[..., -1, -1]
+    return flat.unflatten(-1, (queries, keys))
+
+
+def _restore(rows: Tensor) -> Tensor:
+    queries, keys = rows.shape[-2:]
+    rows = rows.contiguous()
+    return rows.as_strided(rows.shape, (*rows.stride()[:-2], keys - 1, 1), rows.storage_offset() + queries - 1)
+
+
+def _log2_cumulative(scores: Tensor) -> Tensor:
+    """log2 of the sums of 2^scores up to each place, 0 where there is nothing to sum; float64 has the range."""
+    wide = scores.double()
+    top = wide.cummax(-1).values.clamp(min=torch.finfo(torch.float64).min)
+    highest = top[..., -1:]
+    sums = (wide - highest).exp2().cumsum(-1).log2().add(highest)
+    # where all so far is too far below the highest even for float64, the largest alone is near enough
+    sums = torch.where(sums == -torch.inf, top, sums)
+    return torch.where(wide.cummax(-1).values == -torch.inf, 0.0, sums).to(scores.dtype)
+
+
+class _Align(Function):
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor) -> Tensor:
+        return _align(weights)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        keys, queries = gradient.shape[-1], gradient.shape[-2]
+        return _restore(gradient).tril(keys - queries)
+
+
+class _Restore(Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor) -> Tensor:
+        return _restore(rows)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        return _align(gradient)
+
+
+class _KeyRows(Function):
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, queries: int) -> Tensor:
+        keys = scores.shape[-1]
+        # powers of two are several times faster than powers of e
+        base2 = scores * math.log2(math.e)
+        windows = F.pad(base2, (queries - 1, 0), value=-torch.inf).unfold(-1, keys, 1)
+        rows = torch.sub(windows, _log2_cumulative(base2)[..., keys - queries :, None]).exp2_()
+        ctx.save_for_backward(rows)
+        return rows
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (rows,) = ctx.saved_tensors
+        inner = torch.ops.aten._softmax_backward_data(gradient, rows, -1, rows.dtype)
+        return diagonal_sums(inner), None

@@ -1,0 +1,115 @@
+"""RPE-Square's term from aligned anchors, forward and backward, with no tensor larger than n x n a head.
+
+For aligned P (`aligned`) and scores g_j(m) = q_j . R_m the term is T P^T with the query rows
+
+    T[j, c] = sum over c' of P[j, c'] g_j(c - c'),
+
+a convolution of each row with a kernel of its own: by shifts (`shifts`) where g_j is constant beyond a small w, by
+Fourier transforms (`fourier`) elsewhere. Autograd would copy and keep every shift and every transform; the backward
+passes are written by hand.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.autograd.function import Function
+
+from ldhd.positions import fourier, shifts
+from ldhd.positions.causal_product import causal_product, causal_product_gradients
+
+Scores = Float[Tensor, "B H q m"]
+Rows = Float[Tensor, "B #H q k"]
+
+LARGEST_SHIFT = 8
+"""Up to this w the convolution is done by shifts, beyond it by Fourier transforms."""
+
+INDICES = 300_000
+"""Table indices held at once when hard anchors are looked up."""
+
+
+def square(scores: Scores, rows: Rows) -> Float[Tensor, "B H k k"]:
+    """T P^T for i <= j, where all k positions are queries; elsewhere without meaning or gradient.
+
+    `scores` holds g(-w) .. g(w), an odd number of them and at least three, constant beyond.
+    """
+    with torch.autocast(rows.device.type, enabled=False):
+        return _Square.apply(scores.to(rows.dtype), rows)
+
+
+def hard_square(scores: Scores, distances: Int[Tensor, "B #H k"], rows: Rows) -> Float[Tensor, "B H k k"]:
+    """[j, i] = g_j(r_j - r_i) for anchors at distances r; its gradient is that of `square`, handed to soft `rows`."""
+    with torch.autocast(rows.device.type, enabled=False):
+        return _HardSquare.apply(scores.to(rows.dtype), distances, rows)
+
+
+@torch.no_grad()
+def square_queries(scores: Scores, rows: Rows) -> Float[Tensor, "B H q k"]:
+    """T of the last q of k positions, for decoding: without gradient."""
+    return _convolution(scores).convolve(scores, rows)[0]
+
+
+def look_up(
+    scores: Scores, distances: Int[Tensor, "B #H q"], key_distances: Int[Tensor, "B #H k"]
+) -> Float[Tensor, "B H q k"]:
+    """[j, i] = g_j(r_j - r_i), r_j of the queries and r_i of the keys."""
+    w, (batch, heads, queries) = scores.shape[-1] // 2, scores.shape[:3]
+    keys = key_distances.shape[-1]
+    flat = scores.flatten(0, 1)
+    own = (distances + w).expand(batch, heads, queries).flatten(0, 1)
+    other = key_distances.expand(batch, heads, keys).flatten(0, 1)
+    result = scores.new_empty(batch * heads, queries, keys)
+    size = max(1, INDICES // (queries * keys))
+    for start in range(0, len(flat), size):
+        part = slice(start, start + size)
+        index = (own[part, :, None] - other[part, None, :]).clamp_(0, 2 * w)
+        result[part] = flat[part].gather(-1, index)
+    return result.view(batch, heads, queries, keys)
+
+
+def _convolution(scores: Tensor) -> Any:
+    return shifts if scores.shape[-1] // 2 <= LARGEST_SHIFT else fourier
+
+
+def _gradients(
+    gradient: Tensor, scores: Tensor, rows: Tensor, t: Tensor, kept: tuple[Tensor, ...]
+) -> tuple[Tensor, Tensor]:
+    """Those of the scores and of the rows, which enter on both sides of the product."""
+    to_t, to_rows = causal_product_gradients(gradient.flatten(0, 1), t.flatten(0, 1), _for_heads(rows, t))
+    to_scores, by_queries = _convolution(scores).gradients(to_t.view_as(t), scores, kept)
+    to_rows = to_rows.view_as(t).add_(by_queries)
+    return to_scores, to_rows if rows.shape[1] == t.shape[1] else to_rows.sum(1, keepdim=True)
+
+
+def _for_heads(rows: Tensor, t: Tensor) -> Tensor:
+    return rows.expand_as(t).flatten(0, 1)
+
+
+class _Square(Function):
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, rows: Tensor) -> Tensor:
+        t, kept = _convolution(scores).convolve(scores, rows)
+        ctx.save_for_backward(scores, rows, t, *kept)
+        return causal_product(t.flatten(0, 1), _for_heads(rows, t)).view_as(t)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        scores, rows, t, *kept = ctx.saved_tensors
+        return _gradients(gradient, scores, rows, t, tuple(kept))
+
+
+class _HardSquare(Function):
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, distances: Tensor, rows: Tensor) -> Tensor:
+        ctx.save_for_backward(scores, distances)
+        return look_up(scores, distances, distances)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, Tensor]:
+        scores, distances = ctx.saved_tensors
+        keys = distances.shape[-1]
+        rows = scores.new_zeros(*distances.shape, keys).scatter_(-1, keys - 1 - distances[..., None], 1.0)
+        t, kept = _convolution(scores).convolve(scores, rows)
+        to_scores, to_rows = _gradients(gradient, scores, rows, t, kept)
+        return to_scores, None, to_rows
