@@ -162,18 +162,32 @@ def verify(
 
 @app.command()
 def bench(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="wht; all by default.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="attention, step, decode, wht; all by default.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Threads to compute with; all cores by default.")
+    ] = None,
+    figures: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Also draw cost against length here.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Benchmarks: how many times as long the opponents take, in one run."""
+    """Benchmarks: ratios to the opponents, each measured in one run. Minutes; leave the machine idle."""
     from ldhd.bench import BENCHMARKS
     from ldhd.names import lookup_only
+    from ldhd.process import prepare
     from ldhd.report import print_view
-    from ldhd.report.bench import bench_json, bench_table
+    from ldhd.report.bench import bench_json, bench_tables, plot_growth
+    from ldhd.report.progress import watch
 
     chosen = [lookup_only(name, BENCHMARKS, "benchmark") for name in names or BENCHMARKS]
-    cases = [case for run_benchmark in chosen for case in run_benchmark()]
-    print_view(bench_json(cases) if as_json else bench_table(cases))
+    prepare(threads or os.cpu_count() or 1)
+    measured = watch((run_benchmark() for run_benchmark in chosen), len(chosen), "benchmarks")
+    cases = [case for found in measured for case in found]
+    drawn = plot_growth(cases, figures) if figures is not None else []
+    for view in [bench_json(cases)] if as_json else bench_tables(cases):
+        print_view(view)
+    for path in [] if as_json else drawn:
+        print(f"figure: {path}")
 
 
 @app.command()

@@ -2,12 +2,21 @@
 
 import numpy as np
 import pytest
+import torch
 
-from ldhd.bench import BENCHMARKS
-from ldhd.bench.ratio import compare, machine
+from contracts.formulas import random_anchor, rpe_square_by_loops
+from ldhd.bench import BENCHMARKS, Case
+from ldhd.bench.attention import EMBEDDINGS, attention_cases, dense_formula
+from ldhd.bench.decode import decode_cases
+from ldhd.bench.hugging_face import same_gpt2
+from ldhd.bench.memory import peak_memory
+from ldhd.bench.ratio import compare, exponent, machine
+from ldhd.bench.step import step_cases
 from ldhd.bench.wht import butterfly, walsh_hadamard_cases
 from ldhd.boolean import fourier
 from ldhd.cli import main
+from ldhd.model import MODELS, ModelConfig
+from ldhd.report.bench import plot_growth
 
 
 def test_plain_butterfly_is_the_transform():
@@ -32,9 +41,63 @@ def test_wht_against_boofun_at_a_small_size():
     assert {case.against.split()[0] for case in walsh_hadamard_cases(variables=6)} == {"boofun", "plain"}
 
 
+def test_attention_at_small_sizes():
+    cases = attention_cases({6: 2, 9: 1}, rounds=3)
+    assert {case.measure for case in cases} == {"cost", "memory", "growth", "exponent", "speed"}
+    assert all(case.spread[0] <= case.ratio <= case.spread[1] for case in cases)
+    base = [case for case in cases if case.case.startswith("rpe, ") and case.measure in ("cost", "memory")]
+    assert {case.ratio for case in base} == {1.0}
+    assert len({case.case for case in cases if case.measure == "memory"}) == len(EMBEDDINGS)
+
+
+def test_dense_formula_is_the_printed_one():
+    q, anchor, table = torch.randn(1, 1, 5, 4), random_anchor(1, 1, 5, torch.float32), torch.randn(9, 4)
+    assert torch.allclose(dense_formula(q, anchor, table), rpe_square_by_loops(q, anchor, table), atol=1e-5)
+
+
+def test_step_and_decoding_at_small_sizes(monkeypatch):
+    monkeypatch.setitem(MODELS, "tiny", ModelConfig(layers=2, heads=2, dimension=8))
+    steps = step_cases({"tiny": (4, 2)})
+    assert [case.measure for case in steps] == ["speed", "share"] * 2
+    decoded = decode_cases(("tiny",), ((3, 4),), rounds=2)
+    assert [case.case for case in decoded] == ["greedy decoding, absolute", "greedy decoding, rpe-square"]
+
+
+def test_hugging_face_has_the_same_weights():
+    ours, theirs = same_gpt2(ModelConfig(layers=3, heads=4, dimension=48))
+    tokens = torch.randint(17, (5, 33))
+    with torch.no_grad():
+        assert (ours.eval()(tokens) - theirs.eval()(tokens).logits).abs().max() < 1e-5
+
+
+def test_peak_memory_counts_what_is_alive_together():
+    def one_after_the_other():
+        for _ in range(3):
+            torch.zeros(1000).add(1)
+
+    def together():
+        return [torch.zeros(1000) for _ in range(3)]
+
+    assert peak_memory(one_after_the_other) == 8000
+    assert peak_memory(together) == 12000
+
+
+def test_exponent_of_a_power_law():
+    assert exponent([2, 4, 8], [12.0, 48.0, 192.0]) == pytest.approx(2)
+
+
+def test_growth_is_drawn(tmp_path):
+    cases = [Case("rpe, forward+backward", "s", float(n), (n, n), "rpe", "growth", n) for n in (4, 8)]
+    fit = Case("rpe, time, forward+backward", "s", 1.0, (1, 1), "n", "exponent")
+    assert plot_growth([*cases, fit], tmp_path) == [tmp_path / "attention.png"]
+    assert (tmp_path / "attention.png").read_bytes().startswith(b"\x89PNG")
+    assert plot_growth([], tmp_path) == []
+
+
 def test_unknown_benchmark(capsys):
-    assert set(BENCHMARKS) == {"wht"}
+    assert set(BENCHMARKS) == {"attention", "step", "decode", "wht"}
     with pytest.raises(SystemExit) as ended:
         main(["bench", "speed"])
     assert ended.value.code == 2
-    assert capsys.readouterr().err == "ldhd: error: unknown benchmark 'speed'; choose from wht\n"
+    message = "ldhd: error: unknown benchmark 'speed'; choose from attention, step, decode, wht\n"
+    assert capsys.readouterr().err == message

@@ -27,6 +27,20 @@ def rpe_square_by_loops(q: Tensor, anchor: Tensor, table: Tensor) -> Tensor:
     return result
 
 
+def rpe_square_by_distances(q: Tensor, anchor: Tensor, table: Tensor) -> Tensor:
+    """The same with P[j, d] = anchor[j, j - d] and one product for each difference of distances; for longer strings."""
+    n, w = q.shape[-2], table.shape[-2] // 2
+    place = torch.arange(n)
+    apart = place[:, None] - place
+    by_distance = anchor.gather(-1, apart.clamp(min=0).expand_as(anchor)).tril()
+    result = torch.zeros_like(anchor)
+    for m in range(1 - n, n):
+        chance = by_distance @ ((apart == m).to(anchor) @ by_distance.transpose(-1, -2))
+        row = table[..., max(-w, min(w, m)) + w, :]
+        result = result + (q * row[..., None, :]).sum(-1)[..., None] * chance
+    return result.tril()
+
+
 def rpe_absolute_by_loops(q: Tensor, anchor: Tensor, table: Tensor) -> Tensor:
     """q_j . sum over k <= i of anchor[i, k] R_{i-k}, zero where i > j."""
     batch, heads, n, _ = q.shape

@@ -5,47 +5,41 @@ import math
 import pytest
 import torch
 
+from ldhd.bench.hugging_face import same_gpt2, translate
 from ldhd.model import GPT, MODELS, ModelConfig
+from ldhd.model.gelu import GELU
 from ldhd.model.gpt import AttentionWeights
-from ldhd.positions import Absolute, NoPosition
-
-
-def copy_from_hugging_face(theirs, ours):
-    """GPT-2 keeps its projections transposed (Conv1D)."""
-    state = theirs.state_dict()
-    ours.tokens.weight.data = state["transformer.wte.weight"].clone()
-    ours.position.table.data = state["transformer.wpe.weight"].clone()
-    for layer, block in enumerate(ours.blocks):
-        prefix = f"transformer.h.{layer}."
-        for name, module in {
-            "attn.c_attn": block.attention.qkv,
-            "attn.c_proj": block.attention.out,
-            "mlp.c_fc": block.mlp[0],
-            "mlp.c_proj": block.mlp[2],
-        }.items():
-            module.weight.data = state[f"{prefix}{name}.weight"].T.clone()
-            module.bias.data = state[f"{prefix}{name}.bias"].clone()
-        for name, module in {"ln_1": block.attention_norm, "ln_2": block.mlp_norm}.items():
-            module.weight.data = state[f"{prefix}{name}.weight"].clone()
-            module.bias.data = state[f"{prefix}{name}.bias"].clone()
-    ours.norm.weight.data = state["transformer.ln_f.weight"].clone()
-    ours.norm.bias.data = state["transformer.ln_f.bias"].clone()
+from ldhd.positions import Absolute, NoPosition, RPESquare
 
 
 def test_absolute_gives_the_logits_of_hugging_face_gpt2():
-    from transformers import GPT2Config, GPT2LMHeadModel
-
-    theirs = GPT2LMHeadModel(GPT2Config(vocab_size=17, n_positions=64, n_embd=48, n_layer=3, n_head=4)).eval()
+    ours, theirs = same_gpt2(ModelConfig(layers=3, heads=4, dimension=48))
     with torch.no_grad():
         for parameter in theirs.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
-    ours = GPT(
-        ModelConfig(layers=3, heads=4, dimension=48), 17, lambda d, h, layer: Absolute(d, h, layer, table_size=64)
-    ).eval()
-    copy_from_hugging_face(theirs, ours)
-    tokens = torch.randint(17, (5, 33))
-    with torch.no_grad():
-        assert (ours(tokens) - theirs(tokens).logits).abs().max() < 1e-5
+        ours.load_state_dict(translate(theirs.state_dict(), layers=3))
+        tokens = torch.randint(17, (5, 33))
+        assert (ours.eval()(tokens) - theirs.eval()(tokens).logits).abs().max() < 1e-5
+
+
+def test_gelu_is_the_one_of_gpt2():
+    x = torch.randn(50, 7, dtype=torch.float64, requires_grad=True)
+    assert torch.allclose(GELU()(x), torch.nn.functional.gelu(x, approximate="tanh"), atol=1e-12)
+    assert torch.autograd.gradcheck(GELU(), (x,))
+
+
+def test_logits_at_places_are_those_of_all_places():
+    model = GPT(ModelConfig(layers=2, heads=2, dimension=8, weight_std=0.5), 17, RPESquare).eval()
+    tokens = torch.randint(17, (3, 6))
+    valid = torch.tensor([[True] * 6, [False] * 2 + [True] * 4, [True] * 5 + [False]])
+    places = torch.tensor([0, 5, 9, 14])
+    assert torch.allclose(model(tokens, valid, places=places), model(tokens, valid).flatten(0, 1)[places], atol=1e-6)
+
+
+def test_with_a_cache_there_is_no_gradient():
+    model = GPT(ModelConfig(layers=1, heads=2, dimension=8), 17, RPESquare)
+    assert not model(torch.tensor([[1, 2]]), cache=model.new_cache()).requires_grad
+    assert model(torch.tensor([[1, 2]])).requires_grad
 
 
 def test_gpt2_has_the_size_of_gpt2():

@@ -5,8 +5,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.formulas import random_anchor, rpe_absolute_by_loops, rpe_square_by_loops
+from contracts.formulas import random_anchor, rpe_absolute_by_loops, rpe_square_by_distances, rpe_square_by_loops
+from ldhd.positions import RPESquare
+from ldhd.positions.aligned import key_rows
+from ldhd.positions.fourier import good_size
 from ldhd.positions.functional import rpe_absolute_bias, rpe_bias, rpe_square_bias
+from ldhd.positions.square import hard_square, square
 
 PRECISION = {torch.float32: 1e-5, torch.float64: 1e-12}
 
@@ -79,6 +83,80 @@ def test_gradients(rows):
     q, anchor, table = problem(10, rows, torch.float64, False, batch=1, heads=1, d=2)
     inputs = [tensor.requires_grad_() for tensor in (q, anchor, table)]
     assert torch.autograd.gradcheck(lambda *a: rpe_square_bias(*a).tril(), inputs)
+
+
+@pytest.mark.parametrize("w", [1, 3, 20, 200])
+def test_blocks_change_nothing(w):
+    """Beyond one block of the product (48), of its smaller blocks (32) and of the transforms (128)."""
+    for n in (49, 131):
+        q, anchor, table = problem(n, 2 * w + 1, torch.float64, False, batch=1, heads=1)
+        inputs = [tensor.requires_grad_() for tensor in (q, anchor, table)]
+        weight = torch.randn(n, n, dtype=torch.float64)
+        fast, plain = rpe_square_bias(*inputs), rpe_square_by_distances(*inputs)
+        assert distance(fast, plain) < 1e-10
+        for a, b in zip(*(torch.autograd.grad((x * weight).sum(), inputs) for x in (fast, plain)), strict=True):
+            assert torch.allclose(a, b, atol=1e-9)
+
+
+def test_what_stands_above_the_diagonal_is_ignored():
+    q, anchor, table = problem(7, 5, torch.float64, True)
+    noise = torch.randn_like(anchor).triu(1)
+    for function, rows in ((rpe_square_bias, 5), (rpe_absolute_bias, 3)):
+        assert torch.equal(function(q, anchor + noise, table[:rows]), function(q, anchor, table[:rows]))
+
+
+def test_anchors_for_all_heads_are_those_of_each():
+    for rows in (5, 39):
+        q, anchor, table = problem(20, rows, torch.float64, False)
+        shared = anchor[:, :1].requires_grad_()
+        one, each = rpe_square_bias(q, shared, table), rpe_square_bias(q, shared.expand_as(anchor), table)
+        assert distance(one, each) < 1e-12
+        gradients = [torch.autograd.grad(x.square().sum(), shared)[0] for x in (one, each)]
+        assert torch.allclose(*gradients, atol=1e-10)
+
+
+def test_hard_anchors_are_looked_up_and_learn_like_soft_ones():
+    torch.manual_seed(0)
+    for w in (1, 4, 11):
+        scores = torch.randn(2, 2, 12, 2 * w + 1, dtype=torch.float64, requires_grad=True)
+        distances = (torch.rand(2, 1, 12) * (torch.arange(12) + 1)).long()
+        soft = torch.rand(2, 1, 12, 12, dtype=torch.float64, requires_grad=True)
+        chosen = torch.zeros(2, 1, 12, 12, dtype=torch.float64).scatter_(-1, 11 - distances[..., None], 1.0)
+        weight = torch.randn(12, 12, dtype=torch.float64).tril()
+        hard = hard_square(scores, distances, soft)
+        through = square(scores, chosen + (soft - soft.detach()))
+        assert distance(hard, through) < 1e-12
+        a, b = (torch.autograd.grad((x * weight).sum(), (scores, soft)) for x in (hard, through))
+        assert all(torch.allclose(x, y, atol=1e-10) for x, y in zip(a, b, strict=True))
+
+
+def test_anchors_far_apart_in_score_do_not_overflow():
+    """Gaps of 3000, beyond what e^x holds even in float64, and padding before and after."""
+    scores = torch.tensor([[[-torch.inf, -3000.0, -2999.0, 0.0, -50.0, -torch.inf]]])
+    rows = key_rows(scores, 6)
+    assert rows.isfinite().all()
+    assert torch.allclose(rows[0, 0, 2], torch.tensor([0, 0, 0, 0, 0.26894, 0.73106]), atol=1e-4)
+    assert torch.allclose(rows[0, 0, 4], torch.tensor([0, 0, 0, 0, 1.0, 0]), atol=1e-6)
+    assert not rows[0, 0, 0].any()
+
+
+@given(least=st.integers(1, 5000))
+def test_good_sizes_are_even_and_have_small_factors(least):
+    size = good_size(least)
+    assert size >= least
+    assert size % 2 == 0
+    assert 2**20 * 3**12 * 5**8 % size == 0
+
+
+def test_autocast_keeps_the_term_precise():
+    position = RPESquare(16, 2, max_distance=20)
+    q, hidden = torch.randn(1, 2, 30, 8), torch.randn(1, 30, 16)
+    visible = torch.ones(1, 1, 30, 30, dtype=torch.bool).tril()
+    exact = position.bias(q, q, hidden, visible, None)
+    with torch.autocast("cpu", torch.bfloat16):
+        low = position.bias(q, q, hidden, visible, None)
+    low.float().tril().sum().backward()
+    assert distance(low.float(), exact) < 0.05 * float(exact.abs().max())
 
 
 def test_an_even_number_of_rows_is_refused():

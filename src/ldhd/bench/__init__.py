@@ -2,9 +2,17 @@
 
 from collections.abc import Callable
 
+from ldhd.bench.attention import attention_cases
+from ldhd.bench.decode import decode_cases
 from ldhd.bench.ratio import Case
+from ldhd.bench.step import step_cases
 from ldhd.bench.wht import walsh_hadamard_cases
 
-BENCHMARKS: dict[str, Callable[[], list[Case]]] = {"wht": walsh_hadamard_cases}
+BENCHMARKS: dict[str, Callable[[], list[Case]]] = {
+    "attention": attention_cases,
+    "step": step_cases,
+    "decode": decode_cases,
+    "wht": walsh_hadamard_cases,
+}
 
 __all__ = ["BENCHMARKS", "Case"]

@@ -1,49 +1,105 @@
-"""How many times as long one thing takes as another, measured in turn within one run."""
+"""How many times as long, or as much memory, one thing takes as another, measured in turn within one run."""
 
 import os
 import platform
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from importlib import metadata
+from typing import Any, Literal
 
 import numpy as np
+import torch
+
+Measure = Literal["speed", "cost", "memory", "growth", "share", "exponent"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One comparison: `ratio` is the opponent's time over ours, above 1 if we are faster; `spread` its range."""
+    """One comparison; `spread` is its smallest and its largest value over the rounds.
+
+    `measure` says what was compared: `speed`, the opponent's time over ours, above 1 if we are faster; `cost`, our time
+    over the opponent's; `memory`, the same for the largest sum of tensors alive; `growth`, our time for one string over
+    the opponent's for one of the smallest size; `share`, our operations a second over the opponent's; `exponent`,
+    that of n in a fitted power law.
+    """
 
     case: str
     shape: str
     ratio: float
     spread: tuple[float, float]
     against: str
+    measure: Measure = "speed"
+    n: int | None = None
+    """The length of the strings, where it varies."""
 
 
 def compare(
     case: str, shape: str, against: str, ours: Callable[[], Any], theirs: Callable[[], Any], repeats: int
 ) -> Case:
     """Both in turn, `repeats` times after one warm-up of each; the median of the ratios of neighbours."""
-    ours()
-    theirs()
-    ratios = sorted(_seconds(theirs) / _seconds(ours) for _ in range(repeats))
-    return Case(case, shape, statistics.median(ratios), (ratios[0], ratios[-1]), against)
+    times = in_turn({"ours": ours, "theirs": theirs}, repeats)
+    return summary(case, shape, against, times["theirs"], times["ours"], "speed")
+
+
+def in_turn(actions: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
+    """Seconds of each action in each round, after one round to warm up."""
+    for action in actions.values():
+        action()
+    seconds: dict[str, list[float]] = {name: [] for name in actions}
+    for _ in range(rounds):
+        for name, action in actions.items():
+            started = time.perf_counter()
+            action()
+            seconds[name].append(time.perf_counter() - started)
+    return seconds
+
+
+def summary(
+    case: str,
+    shape: str,
+    against: str,
+    numerators: list[float],
+    denominators: list[float],
+    measure: Measure,
+    n: int | None = None,
+) -> Case:
+    """The median and the range of the ratios of each round."""
+    ratios = sorted(a / b for a, b in zip(numerators, denominators, strict=True))
+    return Case(case, shape, statistics.median(ratios), (ratios[0], ratios[-1]), against, measure, n)
+
+
+def exponent(sizes: list[int], values: list[float]) -> float:
+    """b of the power law a n^b closest to the values, by least squares of logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
 def machine() -> dict[str, Any]:
     """What a ratio was measured on."""
     return {
-        "processor": platform.processor() or platform.machine(),
+        "processor": _processor(),
         "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
         "system": platform.system(),
         "python": platform.python_version(),
         "numpy": np.__version__,
+        "torch": torch.__version__,
+        **{name: metadata.version(name) for name in ("transformers", "boofun") if _installed(name)},
     }
 
 
-def _seconds(action: Callable[[], Any]) -> float:
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as lines:  # noqa: PTH123
+            return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _installed(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

@@ -56,14 +56,15 @@ def _restore(rows: Tensor) -> Tensor:
 
 
 def _log2_cumulative(scores: Tensor) -> Tensor:
-    """log2 of the sums of 2^scores up to each place, 0 where there is nothing to sum; float64 has the range."""
+    """log2 of the sums of 2^scores up to each place; 0 where there is nothing to sum."""
     wide = scores.double()
-    top = wide.cummax(-1).values.clamp(min=torch.finfo(torch.float64).min)
-    highest = top[..., -1:]
-    sums = (wide - highest).exp2().cumsum(-1).log2().add(highest)
-    # where all so far is too far below the highest even for float64, the largest alone is near enough
-    sums = torch.where(sums == -torch.inf, top, sums)
-    return torch.where(wide.cummax(-1).values == -torch.inf, 0.0, sums).to(scores.dtype)
+    highest = wide.amax(-1, keepdim=True).clamp(min=torch.finfo(torch.float64).min)
+    sums = (wide - highest).exp2_().cumsum(-1)
+    if (sums > 0).all():
+        return sums.log2_().add_(highest).to(scores.dtype)
+    # padding in front, or gaps beyond the range of float64: the same, several times slower
+    logs = (wide * math.log(2)).logcumsumexp(-1).div_(math.log(2))
+    return logs.masked_fill_(logs == -torch.inf, 0.0).to(scores.dtype)
 
 
 class _Align(Function):

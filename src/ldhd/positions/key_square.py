@@ -15,43 +15,59 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-Rows = Float[Tensor, "B #H k k"]
+from ldhd.positions.cache import Cache, append
+
 LastRows = Float[Tensor, "B #H w1 k"]
 
 
-def first_rows(rows: Rows, w: int) -> LastRows:
-    """U[j - m, i] for m = 0 .. w, j the last of all positions so far, from their aligned anchors; zero where j < m."""
-    earlier = F.pad(rows, (0, 0, max(0, w + 1 - rows.shape[-2]), 0))[..., -w - 1 :, :]
-    return earlier.flip(-2).cumsum(-1) @ rows.transpose(-1, -2)
+def keep(cache: Cache, rows: Float[Tensor, "B #H k k"], anchor_scores: Float[Tensor, "B #H k"], w: int) -> None:
+    """Keep what later positions need of the first k, given by their aligned anchors and their scores log a."""
+    keys = rows.shape[-1]
+    newest, remaining = _shares(anchor_scores, w)
+    cache["log_total"] = anchor_scores.logsumexp(-1)
+    append(cache, "newest", newest, -1, keys)
+    append(cache, "remaining", remaining, -1, keys)
+    earlier = F.pad(rows, (0, 0, max(0, w + 1 - keys), 0))[..., -w - 1 :, :]
+    cache["farther"] = earlier.flip(-2).cumsum(-1) @ rows.transpose(-1, -2)  # U[j - m, i] for m = 0 .. w
 
 
-def next_rows(before: Float[Tensor, "B #H w1 p"], newest: Float[Tensor, "B #H k"]) -> LastRows:
-    """The same one position later; `newest` is p of all positions."""
-    count, keys = before.shape[-2], newest.shape[-1]
-    rest = 1 - newest
-    own = rest[..., -1:] * rest * F.pad(before[..., 0, :], (1, 0)) + newest
-    # rows j - 1 .. j - w, already there for the earlier keys, meet key j
-    places = torch.arange(keys - 2, keys - 1 - count, -1, device=newest.device).clamp(min=0)
-    meet = rest[..., places] * rest[..., -1:] * before[..., 1:, -1] + newest[..., -1:]
+def key_square_row(
+    cache: Cache, scores: Float[Tensor, "B H m"], anchor_score: Float[Tensor, "B #H"], keys: int
+) -> Float[Tensor, "B H k"]:
+    """The term of the next position, the `keys`-th in all.
+
+    `scores` holds its g(-w) .. g(w), at least three, and `anchor_score` is log a.
+    """
+    w = scores.shape[-1] // 2
+    cache["log_total"] = torch.logaddexp(cache["log_total"], anchor_score)
+    newest = append(cache, "newest", (anchor_score - cache["log_total"]).exp()[..., None], -1, keys)
+    recent = 1 - newest[..., -w - 1 :].flip(-1)  # 1 - p_j, 1 - p_{j-1} ..
+    recent = F.pad(recent, (0, w + 1 - recent.shape[-1]))
+    left = F.pad(recent[..., :w].cumprod(-1), (1, 0), value=1.0)  # Z_{j-m} / Z_j for m = 0 .. w
+    remaining = append(cache, "remaining", left[..., None], -1, keys)
+    cache["farther"] = farther = _next_rows(cache["farther"], newest, recent)
+    steps = scores.diff()
+    term = scores[..., :1] + ((steps[..., w - 1 :] * left)[..., None, :] @ farther)[..., 0, :]
+    for m in range(1, w):
+        term += steps[..., w - 1 - m, None]
+        if m < keys:
+            absent = remaining[..., m, m:] * (1 - farther[..., 0, : keys - m])
+            term[..., m:].addcmul_(steps[..., w - 1 - m, None], absent, value=-1)
+    return term
+
+
+def _next_rows(
+    before: Float[Tensor, "B #H w1 p"], newest: Float[Tensor, "B #H k"], recent: Float[Tensor, "B #H w1"]
+) -> LastRows:
+    """Rows j, j - 1, .. j - w of U: the first is new, the others, that were there, meet key j."""
+    own = torch.addcmul(newest[..., 1:], (1 - newest[..., 1:]) * recent[..., :1], before[..., 0, :])
+    own = torch.cat([newest[..., :1], own], dim=-1)
+    meet = recent[..., 1:] * recent[..., :1] * before[..., 1:, -1] + newest[..., -1:]
     others = torch.cat([before[..., :-1, :], meet[..., None]], dim=-1)
     return torch.cat([own[..., None, :], others], dim=-2)
 
 
-def key_square_row(
-    scores: Float[Tensor, "B H m"], farther: LastRows, remaining: Float[Tensor, "B #H w1 k"]
-) -> Float[Tensor, "B H k"]:
-    """The term of the last position. `scores` holds its g(-w) .. g(w), at least three, `farther` its rows of U, and
-    `remaining[m]` Z_{i-m} / Z_i."""
-    w, keys = scores.shape[-1] // 2, farther.shape[-1]
-    steps = scores.diff()[..., None]
-    term = scores[..., :1] + (steps[..., w - 1 :, :] * remaining[..., -1:] * farther).sum(-2)
-    for m in range(1, w):
-        nearer = 1 - remaining[..., m, m:] * (1 - farther[..., 0, : max(keys - m, 0)])
-        term = term + steps[..., w - 1 - m, :] * F.pad(nearer, (min(m, keys), 0), value=1.0)
-    return term
-
-
-def key_shares(anchor_scores: Float[Tensor, "B #H k"], w: int) -> tuple[Float[Tensor, "B #H k"], LastRows]:
+def _shares(anchor_scores: Float[Tensor, "B #H k"], w: int) -> tuple[Float[Tensor, "B #H k"], LastRows]:
     """p_i, and Z_{i-m} / Z_i for m = 0 .. w. In float64, which has the range; leading padding is its own anchor."""
     wide = anchor_scores.double()
     top = wide.amax(-1, keepdim=True).clamp(min=torch.finfo(torch.float64).min)

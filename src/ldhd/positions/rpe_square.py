@@ -11,7 +11,7 @@ from ldhd.positions.anchor import Anchors, natural_anchor
 from ldhd.positions.anchored import Anchored
 from ldhd.positions.cache import Cache, append, append_rows
 from ldhd.positions.functional import square_scores
-from ldhd.positions.key_square import first_rows, key_shares, key_square_row, next_rows
+from ldhd.positions.key_square import keep, key_square_row
 from ldhd.positions.square import LARGEST_SHIFT, hard_square, look_up, square, square_queries
 
 
@@ -56,16 +56,15 @@ class RPESquare(Anchored):
     def _key_scored(self, scores: Tensor, anchors: Anchors, cache: Cache) -> Tensor:
         """With a cache: the first positions as in training, each later one from w + 1 rows kept of the one before."""
         assert anchors.key_scores is not None
-        w, queries, keys = scores.shape[-1] // 2, anchors.queries, anchors.keys
+        queries, keys = anchors.queries, anchors.keys
         if queries == keys:
             rows = anchors.rows()
-            cache["farther"] = first_rows(rows, w)
+            keep(cache, rows, anchors.key_scores, scores.shape[-1] // 2)
             return square(scores, rows)
-        newest, remaining = key_shares(anchors.key_scores, w)
+        new = anchors.key_scores[..., keys - queries :]
         terms = []
         for query, seen in enumerate(range(keys - queries + 1, keys + 1)):
-            cache["farther"] = next_rows(cache["farther"], newest[..., :seen])
-            row = key_square_row(scores[..., query, :], cache["farther"], remaining[..., :seen])
+            row = key_square_row(cache, scores[..., query, :], new[..., query], seen)
             terms.append(F.pad(row, (0, keys - seen)))
         return torch.stack(terms, dim=-2)
 

@@ -1,7 +1,8 @@
-"""Benchmarks in the terminal."""
+"""Benchmarks in the terminal and as a picture."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -9,19 +10,63 @@ from rich.table import Table
 
 from ldhd.bench import Case
 from ldhd.bench.ratio import machine
+from ldhd.report.plot import save_figure
+
+MEANINGS = {
+    "speed": "time of the opponent over ours: above 1, we are faster",
+    "cost": "our time over the opponent's",
+    "memory": "our largest sum of tensors alive over the opponent's",
+    "growth": "our time for one string over the opponent's for one of the smallest n",
+    "share": "our operations a second over the opponent's",
+    "exponent": "power of n that fits best",
+}
 
 
 def bench_json(cases: Sequence[Case]) -> dict[str, Any]:
     return {"cases": [asdict(case) for case in cases], "machine": machine()}
 
 
-def bench_table(cases: Sequence[Case]) -> Table:
-    table = Table(title="time of the opponent over ours, in one run", title_justify="left", box=box.SIMPLE_HEAD)
-    table.caption = ", ".join(f"{key} {value}" for key, value in machine().items())
-    for column in ("case", "shape", "against", "ratio", "range"):
-        table.add_column(column)
-    for case in cases:
-        table.add_row(
-            case.case, case.shape, case.against, f"{case.ratio:.1f}", f"{case.spread[0]:.1f}-{case.spread[1]:.1f}"
-        )
-    return table
+def bench_tables(cases: Sequence[Case]) -> list[Table]:
+    """One for each measure."""
+    tables = []
+    for measure in dict.fromkeys(case.measure for case in cases):
+        table = Table(title=f"{measure}: {MEANINGS[measure]}", title_justify="left", box=box.SIMPLE_HEAD)
+        for column in ("case", "shape", "against", measure, "range"):
+            table.add_column(column)
+        for case in (case for case in cases if case.measure == measure):
+            low, high = case.spread
+            span = "" if low == high else f"{low:.2f}-{high:.2f}"
+            table.add_row(case.case, case.shape, case.against, f"{case.ratio:.2f}", span)
+        tables.append(table)
+    tables[-1].caption = ", ".join(f"{key} {value}" for key, value in machine().items())
+    return tables
+
+
+def plot_growth(cases: Sequence[Case], folder: Path) -> list[Path]:
+    """Time against length, on logarithmic axes, with the fitted exponent; nothing if no such case was measured."""
+    from matplotlib.figure import Figure
+
+    grown = [case for case in cases if case.measure == "growth" and case.n is not None]
+    if not grown:
+        return []
+    exponents = {
+        case.case.split(", time")[0]: case.ratio
+        for case in cases
+        if case.measure == "exponent" and ", time" in case.case
+    }
+    figure = Figure(figsize=(7.5, 4.8), layout="constrained")
+    axes = figure.add_subplot()
+    for name in dict.fromkeys(case.case.split(", forward")[0] for case in grown):
+        line = [(case.n, case.ratio) for case in grown if case.case.split(", forward")[0] == name]
+        label = f"{name}  (n^{exponents[name]:.2f})" if name in exponents else name
+        axes.plot(*zip(*line, strict=True), marker="o", markersize=4, linewidth=1.5, label=label)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    lengths = sorted({case.n for case in grown if case.n is not None})
+    axes.set_xticks(lengths, [str(n) for n in lengths])
+    axes.set_xlabel("length n")
+    axes.set_ylabel(f"time for one string, rpe at n = {lengths[0]} as 1")
+    axes.set_title("Whole attention, forward and backward")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8, frameon=False)
+    return [save_figure(figure, folder / "attention.png", dpi=150)]

@@ -56,7 +56,7 @@ def train(
     device = next(state.model.parameters()).device
     while state.step < config.steps and not stop():
         started = time.perf_counter()
-        loss, norm = _step(state, data, config, seed, device)
+        loss, norm = update(state, data, config, seed, device)
         state.step += 1
         if state.step % config.evaluate_every == 0 or state.step == config.steps:
             state.metrics.append(
@@ -104,7 +104,7 @@ def live_accuracy(model: nn.Module, task: Task, scales: Sequence[int], seed: int
     }
 
 
-def _step(
+def update(
     state: State, data: TrainingData, config: TrainConfig, seed: int, device: torch.device
 ) -> tuple[float, float]:
     """One update; the loss before it and the norm of its gradient."""

@@ -1,0 +1,137 @@
+"""The whole attention with each embedding, against RPE with an unclipped table."""
+
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ldhd.bench.memory import peak_memory
+from ldhd.bench.ratio import Case, Measure, exponent, in_turn, summary
+from ldhd.model.config import MODELS, ModelConfig
+from ldhd.model.gpt import Attention
+from ldhd.positions import POSITIONS, Position
+from ldhd.positions.functional import rpe_square_bias
+
+SIZES = {24: 128, 48: 64, 128: 16, 256: 4, 512: 2, 1024: 1}
+"""Length -> how many strings at once, fewer where they are long."""
+
+ROUNDS = 11
+BASE = "rpe"
+MODEL = ModelConfig(layers=1, heads=MODELS["base"].heads, dimension=MODELS["base"].dimension)
+FORMULA_LENGTH = 48
+
+EMBEDDINGS: dict[str, tuple[str, dict[str, Any]]] = {
+    BASE: ("rpe", {"max_distance": 1023}),
+    "none": ("none", {}),
+    "rope": ("rope", {}),
+    "alibi": ("alibi", {}),
+    "rpe-absolute": ("rpe-absolute", {"max_distance": 1023}),
+    "rpe-square w=2": ("rpe-square", {"max_distance": 2}),
+    "rpe-square w=3": ("rpe-square", {"max_distance": 3}),
+    "rpe-square w=3 separate": ("rpe-square", {"max_distance": 3, "projections": "separate"}),
+    "rpe-square unclipped": ("rpe-square", {"max_distance": 1023}),
+    "rpe-square w=3 hard": ("rpe-square", {"max_distance": 3, "hard": True}),
+}
+"""`absolute` and `abacus` add to the token embeddings: their attention is that of `none`."""
+
+
+def attention_cases(sizes: dict[int, int] = SIZES, rounds: int = ROUNDS) -> list[Case]:
+    cases: list[Case] = []
+    time: dict[str, list[float]] = {name: [] for name in EMBEDDINGS}
+    memory: dict[str, list[float]] = {name: [] for name in EMBEDDINGS}
+    for n, batch in sizes.items():
+        shape = f"n={n}, batch {batch}, {MODEL.heads} heads, dimension {MODEL.dimension}"
+        forward, both = _actions(n, batch)
+        for what, actions in (("forward", forward), ("forward+backward", both)):
+            seconds = in_turn(actions, rounds)
+            for name in EMBEDDINGS:
+                cases.append(summary(f"{name}, {what}", shape, BASE, seconds[name], seconds[BASE], "cost", n))
+        for name in EMBEDDINGS:
+            time[name].append(statistics.median(seconds[name]) / batch)
+            memory[name].append(peak_memory(both[name]) / batch)
+            cases.append(_single(f"{name}, forward+backward", shape, memory[name][-1] / memory[BASE][-1], "memory", n))
+            growth = time[name][-1] / time[BASE][0]
+            cases.append(_single(f"{name}, forward+backward", shape, growth, "growth", n))
+    cases += _exponents(sizes, {"time": time, "memory": memory})
+    return [*cases, printed_formula_case(FORMULA_LENGTH)]
+
+
+def _exponents(sizes: dict[int, int], values: dict[str, dict[str, list[float]]]) -> list[Case]:
+    """Fitted from n = 128 on, where the length is what costs."""
+    lengths = list(sizes)
+    fitted = [index for index, n in enumerate(lengths) if n >= 128 or len(lengths) < 4]
+    shape = f"n={lengths[fitted[0]]} to {lengths[-1]}"
+    return [
+        _single(
+            f"{name}, {what}, forward+backward",
+            shape,
+            exponent([lengths[index] for index in fitted], [measured[name][index] for index in fitted]),
+            "exponent",
+        )
+        for what, measured in values.items()
+        for name in EMBEDDINGS
+    ]
+
+
+def _single(case: str, shape: str, value: float, measure: Measure, n: int | None = None) -> Case:
+    return Case(case, shape, value, (value, value), "n" if measure == "exponent" else BASE, measure, n)
+
+
+def printed_formula_case(n: int, rounds: int = 3) -> Case:
+    """One head: the printed double sum written with dense tensors, which hold a vector for each (j, l, i, k)."""
+    torch.manual_seed(0)
+    q, table = torch.randn(1, 1, n, 16), torch.randn(2 * n - 1, 16)
+    anchor = torch.randn(1, 1, n, n).masked_fill(torch.ones(n, n).triu(1) > 0, -torch.inf).softmax(-1)
+    inputs = [tensor.requires_grad_() for tensor in (q, anchor, table)]
+    if not torch.allclose(rpe_square_bias(q, anchor, table), dense_formula(q, anchor, table), atol=1e-3):
+        raise ValueError("the printed formula and ours differ")
+
+    def run(function: Callable[..., Tensor]) -> None:
+        torch.autograd.grad(function(*inputs).sum(), inputs)
+
+    seconds = in_turn({"ours": lambda: run(rpe_square_bias), "dense": lambda: run(dense_formula)}, rounds)
+    shape = f"n={n}, 1 head of 16, forward+backward"
+    against = "the printed formula with dense tensors"
+    return summary("rpe-square unclipped", shape, against, seconds["dense"], seconds["ours"], "speed")
+
+
+def dense_formula(q: Tensor, anchor: Tensor, table: Tensor) -> Tensor:
+    n = q.shape[-2]
+    place = torch.arange(n)
+    distance = place[:, None] - place
+    index = distance[:, :, None, None] - distance[None, None]
+    rows = table[index.clamp(1 - n, n - 1) + n - 1]
+    return torch.einsum("bhjd,bhjl,bhik,jlikd->bhji", q, anchor, anchor, rows).tril()
+
+
+def _actions(n: int, batch: int) -> tuple[dict[str, Callable[[], Any]], dict[str, Callable[[], Any]]]:
+    torch.manual_seed(0)
+    x, upstream = torch.randn(batch, n, MODEL.dimension), torch.randn(batch, n, MODEL.dimension)
+    positions = torch.arange(n).expand(batch, n)
+    visible = torch.ones(1, 1, n, n, dtype=torch.bool).tril()
+
+    def forward_of(attention: Attention) -> Callable[[], Any]:
+        def forward() -> None:
+            with torch.no_grad():
+                attention(x, positions, visible, None, None)
+
+        return forward
+
+    def both_of(attention: Attention) -> Callable[[], Any]:
+        def both() -> None:
+            attention.zero_grad()
+            attention(x.detach().requires_grad_(), positions, visible, None, None).backward(upstream)
+
+        return both
+
+    modules = {name: Attention(MODEL, _make(*how)) for name, how in EMBEDDINGS.items()}
+    return (
+        {name: forward_of(module) for name, module in modules.items()},
+        {name: both_of(module) for name, module in modules.items()},
+    )
+
+
+def _make(name: str, options: dict[str, Any]) -> Position:
+    return POSITIONS[name](MODEL.dimension, MODEL.heads, 0, **options)

@@ -1,0 +1,57 @@
+"""Greedy decoding against Hugging Face's `generate`, with the same weights."""
+
+import torch
+
+from ldhd.bench.hugging_face import same_gpt2
+from ldhd.bench.ratio import Case, in_turn, summary
+from ldhd.evaluate.decode import END, greedy
+from ldhd.model import GPT, MODELS, ModelConfig
+from ldhd.positions import RPESquare
+from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE
+
+BATCH = 64
+ROUNDS = 7
+LENGTHS = ((12, 32), (100, 128))
+"""Tokens of the prompts, tokens to write."""
+
+
+def decode_cases(
+    models: tuple[str, ...] = ("small", "base"), lengths: tuple[tuple[int, int], ...] = LENGTHS, rounds: int = ROUNDS
+) -> list[Case]:
+    cases = []
+    for name in models:
+        for prompt, new in lengths:
+            cases += _compare(name, prompt, new, rounds)
+    return cases
+
+
+def _compare(name: str, prompt: int, new: int, rounds: int) -> list[Case]:
+    torch.manual_seed(0)
+    size = MODELS[name]
+    ours, theirs = same_gpt2(ModelConfig(layers=size.layers, heads=size.heads, dimension=size.dimension))
+    theirs.eval()
+    square = GPT(size, VOCABULARY_SIZE, RPESquare)
+    prompts = torch.randint(10, (BATCH, prompt))
+    rows = prompts.tolist()
+
+    @torch.no_grad()
+    def generate() -> torch.Tensor:
+        mask = torch.ones_like(prompts)
+        return theirs.generate(
+            prompts, attention_mask=mask, max_new_tokens=new, do_sample=False, pad_token_id=PADDING, eos_token_id=None
+        )
+
+    written = generate()[:, prompt:].tolist()
+    if greedy(ours, rows, new) != [row[: row.index(END) + 1] if END in row else row for row in written]:
+        raise ValueError("the strings of Hugging Face and ours differ")
+    if all(END in row for row in written):
+        raise ValueError("all strings end early; there is nothing to compare")
+    actions = {"ours": lambda: greedy(ours, rows, new), "square": lambda: greedy(square, rows, new), "theirs": generate}
+    seconds = in_turn(actions, rounds)
+    shape = f"{name}: {size.layers} layers, {size.heads} heads, dimension {size.dimension}, batch {BATCH}, "
+    shape += f"{prompt} + {new} tokens"
+    against = "Hugging Face GPT-2 generate"
+    return [
+        summary("greedy decoding, absolute", shape, against, seconds["theirs"], seconds["ours"], "speed"),
+        summary("greedy decoding, rpe-square", shape, against, seconds["theirs"], seconds["square"], "speed"),
+    ]

@@ -1,0 +1,62 @@
+"""Hugging Face's GPT-2 with the same weights as ours with `absolute`."""
+
+from typing import Any
+
+import torch
+
+from ldhd.model import GPT, ModelConfig
+from ldhd.positions import Absolute
+from ldhd.tasks.tokens import VOCABULARY_SIZE
+
+POSITIONS = 1024
+
+
+def same_gpt2(config: ModelConfig) -> tuple[GPT, Any]:
+    """Ours and theirs, whose attention is the eager one."""
+    try:
+        import transformers
+    except ImportError:
+        raise ValueError("transformers is not installed; pip install 'ldhd[bench]'") from None
+    transformers.logging.set_verbosity_error()
+    theirs = transformers.AutoModelForCausalLM.from_config(
+        transformers.GPT2Config(
+            vocab_size=VOCABULARY_SIZE,
+            n_positions=POSITIONS,
+            n_embd=config.dimension,
+            n_layer=config.layers,
+            n_head=config.heads,
+            resid_pdrop=config.dropout,
+            embd_pdrop=config.dropout,
+            attn_pdrop=config.dropout,
+            bos_token_id=None,
+            eos_token_id=None,
+        ),
+        attn_implementation="eager",
+    )
+    ours = GPT(config, VOCABULARY_SIZE, lambda d, h, layer: Absolute(d, h, layer, table_size=POSITIONS))
+    ours.load_state_dict(translate(theirs.state_dict(), config.layers))
+    return ours, theirs
+
+
+def translate(state: dict[str, torch.Tensor], layers: int) -> dict[str, torch.Tensor]:
+    """Their weights under our names; GPT-2 keeps its projections transposed (Conv1D)."""
+    result = {
+        "tokens.weight": state["transformer.wte.weight"],
+        "blocks.0.attention.position.table": state["transformer.wpe.weight"],
+        "norm.weight": state["transformer.ln_f.weight"],
+        "norm.bias": state["transformer.ln_f.bias"],
+    }
+    for layer in range(layers):
+        theirs, ours = f"transformer.h.{layer}.", f"blocks.{layer}."
+        for there, here in {
+            "attn.c_attn": "attention.qkv",
+            "attn.c_proj": "attention.out",
+            "mlp.c_fc": "mlp.0",
+            "mlp.c_proj": "mlp.2",
+        }.items():
+            result[f"{ours}{here}.weight"] = state[f"{theirs}{there}.weight"].T
+            result[f"{ours}{here}.bias"] = state[f"{theirs}{there}.bias"]
+        for there, here in {"ln_1": "attention_norm", "ln_2": "mlp_norm"}.items():
+            for kind in ("weight", "bias"):
+                result[f"{ours}{here}.{kind}"] = state[f"{theirs}{there}.{kind}"]
+    return result
