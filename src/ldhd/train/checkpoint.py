@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ldhd.files import BadFileError, read_tensors, write_tensors
-from ldhd.train.loop import State
+from ldhd.train.state import State
 
 KEPT = 2
 """Checkpoints kept: if the newest turns out damaged, the one before it is used."""

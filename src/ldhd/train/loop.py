@@ -4,7 +4,6 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -13,32 +12,13 @@ from torch import Tensor, nn
 
 from ldhd import seeds
 from ldhd.tasks import Task
+from ldhd.train import parallel
 from ldhd.train.config import TrainConfig
 from ldhd.train.data import IGNORED, TrainingData, to_tensors
+from ldhd.train.state import State
 
 LIVE_INSTANCES = 64
 """Instances a training scale in the accuracy shown during training."""
-
-
-@dataclass
-class State:
-    """All that training changes."""
-
-    model: nn.Module
-    optimizer: torch.optim.Optimizer
-    step: int = 0
-    seconds: float = 0.0
-    metrics: list[dict[str, Any]] = field(default_factory=list)
-
-
-def new_state(model: nn.Module, config: TrainConfig) -> State:
-    """AdamW with weight decay on matrices only."""
-    parameters = list(model.parameters())
-    groups = [
-        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": config.weight_decay},
-        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
-    ]
-    return State(model, torch.optim.AdamW(groups, lr=config.learning_rate, fused=True))
 
 
 def train(
@@ -52,13 +32,16 @@ def train(
     stop: Callable[[], bool] = lambda: False,
 ) -> None:
     """Train until `config.steps` or until `stop()`; `on_step` is called after every step with its loss."""
+    if config.batch_size < parallel.size():
+        raise ValueError(f"batch_size {config.batch_size} is less than the {parallel.size()} processes that share it")
     data = TrainingData(task, scales, config, seed)
     device = next(state.model.parameters()).device
-    while state.step < config.steps and not stop():
+    while state.step < config.steps and not parallel.any_of(stop()):
         started = time.perf_counter()
         loss, norm = update(state, data, config, seed, device)
         state.step += 1
-        if state.step % config.evaluate_every == 0 or state.step == config.steps:
+        due = state.step % config.evaluate_every == 0 or state.step == config.steps
+        if due and parallel.rank() == 0:
             state.metrics.append(
                 {
                     "step": state.step,
@@ -111,30 +94,33 @@ def update(
     for group in state.optimizer.param_groups:
         group["lr"] = config.learning_rate * schedule(state.step, config)
     state.optimizer.zero_grad()
-    total = 0.0
+    total = torch.zeros((), device=device)
     # dropout and random offsets draw from the global stream: give each step its own, and leave the caller's alone
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        torch.manual_seed(seeds.derive(seed, "noise", state.step))
+        torch.manual_seed(seeds.derive(seed, "noise", state.step, *([parallel.rank()] if parallel.rank() else [])))
         for part in range(config.accumulation):
             inputs, targets = (tensor.to(device) for tensor in data.batch(state.step * config.accumulation + part))
-            loss = _loss(state.model, inputs, targets, config, device) / config.accumulation
+            tokens = int((targets != IGNORED).sum()) * config.accumulation
+            loss = _loss(state.model, parallel.my_part(inputs), parallel.my_part(targets), config, device) / tokens
             loss.backward()
-            total += loss.item()
+            total += loss.detach()
+    parallel.add_up([*(p.grad for p in state.model.parameters() if p.grad is not None), total])
     norm = nn.utils.clip_grad_norm_(state.model.parameters(), config.gradient_clip).item()
-    if not (math.isfinite(total) and math.isfinite(norm)):
+    if not (math.isfinite(total.item()) and math.isfinite(norm)):
         raise FloatingPointError(
-            f"at step {state.step} the loss became {total} and its gradient {norm}; lower train.learning_rate"
+            f"at step {state.step} the loss became {total.item()} and its gradient {norm}; lower train.learning_rate"
         )
     state.optimizer.step()
-    return total, norm
+    return total.item(), norm
 
 
 def _loss(model: nn.Module, inputs: Tensor, targets: Tensor, config: TrainConfig, device: torch.device) -> Tensor:
+    """The sum over all tokens to be predicted."""
     targets = targets.flatten()
     places = (targets != IGNORED).nonzero()[:, 0]
     with autocast(config, device):
         logits = model(inputs, places=places)
-    return F.cross_entropy(logits.float(), targets[places])
+    return F.cross_entropy(logits.float(), targets[places], reduction="sum")
 
 
 def autocast(config: TrainConfig, device: torch.device) -> contextlib.AbstractContextManager[Any]:

@@ -1,0 +1,98 @@
+"""Training one model with several processes, started by torchrun: each takes a part of every batch.
+
+Without torchrun there is one process, and nothing here does anything.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from ldhd.train.state import State
+
+PATIENCE = timedelta(minutes=30)
+"""How long a process waits for the others; the first one alone evaluates and writes meanwhile."""
+
+
+def size() -> int:
+    return dist.get_world_size() if dist.is_initialized() else 1
+
+
+def rank() -> int:
+    return dist.get_rank() if dist.is_initialized() else 0
+
+
+def wanted() -> bool:
+    """Whether torchrun started this process together with others."""
+    return int(os.environ.get("WORLD_SIZE", "1")) > 1
+
+
+@contextmanager
+def together(device: str) -> Iterator[None]:
+    """Join the other processes, on the CPU by gloo, on CUDA by nccl with one device each."""
+    if device == "cuda":
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl" if device == "cuda" else "gloo", timeout=PATIENCE)
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
+
+
+def my_part(rows: Tensor) -> Tensor:
+    """Every size()-th row from the rank()-th on: parts of a batch differ by one row at most."""
+    return rows[rank() :: size()]
+
+
+def add_up(tensors: list[Tensor]) -> None:
+    """Replace tensors by their sums over all processes, in one message."""
+    if size() == 1:
+        return
+    flat = torch.cat([tensor.flatten() for tensor in tensors])
+    dist.all_reduce(flat)
+    for tensor, summed in zip(tensors, flat.split([tensor.numel() for tensor in tensors]), strict=True):
+        tensor.copy_(summed.view_as(tensor))
+
+
+def share(state: State) -> None:
+    """Give all processes the state of the first, which alone read it from a file."""
+    if size() == 1:
+        return
+    device = next(state.model.parameters()).device
+    step = torch.tensor([state.step], device=device)
+    dist.broadcast(step, 0)
+    state.step = int(step)
+    tensors = [*state.model.state_dict().values()]
+    if state.step > 0:
+        tensors += _moments(state)
+    for tensor in tensors:
+        dist.broadcast(tensor, 0)
+
+
+def any_of(flag: bool) -> bool:
+    """Whether any process says so: all stop at the same step."""
+    if size() == 1:
+        return flag
+    device = "cuda" if dist.get_backend() == "nccl" else "cpu"
+    total = torch.tensor([float(flag)], device=device)
+    dist.all_reduce(total)
+    return bool(total > 0)
+
+
+def _moments(state: State) -> list[Tensor]:
+    """The optimizer's tensors, made first where there are none yet."""
+    result = []
+    for group in state.optimizer.param_groups:
+        for parameter in group["params"]:
+            kept = state.optimizer.state[parameter]
+            if not kept:
+                kept["step"] = torch.tensor(0.0)
+                kept["exp_avg"] = torch.zeros_like(parameter)
+                kept["exp_avg_sq"] = torch.zeros_like(parameter)
+            kept["step"].fill_(float(state.step))
+            result += [kept["exp_avg"], kept["exp_avg_sq"]]
+    return result

@@ -1,0 +1,30 @@
+"""What training changes: the model, its optimizer, and how far it has come."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from ldhd.train.config import TrainConfig
+
+
+@dataclass
+class State:
+    """All that training changes."""
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    step: int = 0
+    seconds: float = 0.0
+    metrics: list[dict[str, Any]] = field(default_factory=list)
+
+
+def new_state(model: nn.Module, config: TrainConfig) -> State:
+    """AdamW with weight decay on matrices only."""
+    parameters = list(model.parameters())
+    groups = [
+        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": config.weight_decay},
+        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
+    ]
+    return State(model, torch.optim.AdamW(groups, lr=config.learning_rate, fused=True))
