@@ -9,7 +9,8 @@ import ldhd
 
 SOURCE = Path(ldhd.__file__).parent
 LEVELS = [
-    {"files", "seeds", "names", "parsing", "messages"},
+    {"seeds", "names", "parsing", "messages"},
+    {"files", "lease"},
     {"boolean", "tasks", "positions"},
     {"model"},
     {"train", "evaluate", "predict", "theory"},

@@ -44,6 +44,8 @@ class RunConfig(BaseModel):
     test_instances: int = Field(default=500, ge=1, le=1_000_000)
     seed: int = Field(default=0, ge=0)
     device: Literal["cpu", "cuda", "mps"] = "cpu"
+    extended_from: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Hash of the finished run whose last state this one starts from."""
 
     @model_validator(mode="after")
     def _check_scales(self) -> "RunConfig":
@@ -62,7 +64,8 @@ class RunConfig(BaseModel):
 
     @property
     def label(self) -> str:
-        return f"{self.task} {self.position} seed {self.seed}"
+        extended = f" from {self.extended_from}" if self.extended_from else ""
+        return f"{self.task} {self.position} seed {self.seed}{extended}"
 
 
 def make_config(
