@@ -98,6 +98,15 @@ class Lease:
         finally:
             guard.release()
 
+    def free(self) -> bool:
+        """Whether it could be taken; the lease of an owner that is gone is removed."""
+        if self._look() is None:
+            return True
+        if self.take():
+            self.release()
+            return True
+        return False
+
     def check(self) -> None:
         """LostError unless the lease is still ours."""
         if not self.ours:

@@ -64,7 +64,7 @@ def test_a_damaged_file_of_a_finished_run_is_written_again(folder, name, damage)
     before = contents(folder)
     damage(folder / name)
     assert finished(folder, tiny()) is None
-    with pytest.warns(UserWarning) as warned:
+    with pytest.warns(UserWarning, match=name) as warned:
         run(tiny(), folder.parent)
     assert [name in str(warning.message) for warning in warned] == [True]
     assert "\n" not in str(warned[0].message)

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from ldhd.files import BadFileError, read_json, read_lines, sealed
 
 FITTED = 0.99
 """A run is fitted if its exact match is at least this at every training scale."""
+
+FAILURE = "failure.json"
+"""A file of a run that failed; removed when it succeeds."""
 
 
 class Record(BaseModel):
@@ -46,6 +50,16 @@ class Record(BaseModel):
     def exact(self, scale: int) -> float | None:
         """Exact match at a scale, None if it was not tested."""
         return next((result.exact for result in self.results if result.scale == scale), None)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a run failed, and how often it was tried, as in failure.json."""
+
+    hash: str
+    label: str
+    message: str
+    attempts: int
 
 
 def read_record(folder: Path) -> Record:

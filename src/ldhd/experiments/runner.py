@@ -16,6 +16,7 @@ from ldhd.evaluate import ScaleResult, evaluate
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.parts import build_model, load_task, outline
 from ldhd.experiments.record import (
+    FAILURE,
     FITTED,
     Record,
     finished,
@@ -39,6 +40,8 @@ from ldhd.train import State, checkpoint, new_state, train
 class Progress:
     """Where a run is: `done` of `total` steps or scales of its `stage`."""
 
+    run: str
+    """Its hash."""
     label: str
     stage: str
     done: int
@@ -71,7 +74,7 @@ def run(
     check(config)
 
     def on_wait() -> None:
-        on_progress(Progress(config.label, "waiting", 0, 1))
+        on_progress(Progress(config.hash, config.label, "waiting", 0, 1))
 
     with holding(folder, wait=wait, stop=stop, on_wait=on_wait) as lease:
         record = finished(folder, config)  # by another process, meanwhile
@@ -112,6 +115,7 @@ def _run(
     )
     lease.check()
     write_json(folder / "record.json", record.model_dump(mode="json"))
+    (folder / FAILURE).unlink(missing_ok=True)
     return record
 
 
@@ -191,7 +195,7 @@ def _tidy(folder: Path, config: RunConfig) -> None:
 
 
 def _metrics_owner(folder: Path, config: RunConfig) -> str:
-    """The run itself, since lines do not name it; BadFileError if the run was finished and its last line is not there."""
+    """The run itself, since lines do not name it; BadFileError if it was finished and the last line is not there."""
     if not _is_at_end(read_metrics(folder), config) and (folder / "record.json").exists():
         raise BadFileError(f"{folder / 'metrics.jsonl'} lacks its last lines")
     return config.hash
@@ -260,7 +264,7 @@ def _trained(
         if state.step % config.train.checkpoint_every == 0 or state.step == config.train.steps:
             _save(folder, lease, state, config)
         accuracy = state.metrics[-1]["accuracy"] if state.metrics else None
-        on_progress(Progress(config.label, "training", state.step, config.train.steps, loss, accuracy))
+        on_progress(Progress(config.hash, config.label, "training", state.step, config.train.steps, loss, accuracy))
 
     train(state, task, config.train_scales, config.train, config.seed, on_step=on_step, stop=stop)
     if state.step < config.train.steps:
@@ -316,7 +320,7 @@ def _evaluated(
     for done, scale in enumerate(scales):
         if stop():
             raise Interrupted(f"{config.label} stopped while testing")
-        on_progress(Progress(config.label, "testing", done, len(scales)))
+        on_progress(Progress(config.hash, config.label, "testing", done, len(scales)))
         results[scale] = evaluate(model, task, scale, config.test_instances, config.seed)
-    on_progress(Progress(config.label, "done", 1, 1))
+    on_progress(Progress(config.hash, config.label, "done", 1, 1))
     return results
