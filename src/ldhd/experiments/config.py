@@ -79,11 +79,12 @@ def make_config(
     seed: int = 0,
     device: str = "cpu",
     settings: Mapping[str, Any] | None = None,
+    built: bool = True,
 ) -> RunConfig:
     """A whole config from what a user says; the rest comes from the task's defaults.
 
     `settings` maps dotted names to values: `position.X` or `position.TERM.X`, `model.X`, `train.X`,
-    `test_instances`.
+    `test_instances`. Without `built` it is not tried out whether the model can be built, which costs a second.
     """
     loaded = load_task(task)
     defaults = DEFAULTS.get(task, Defaults())
@@ -113,7 +114,8 @@ def make_config(
     except ValidationError as error:
         prefix = {"ModelConfig": "model.", "TrainConfig": "train."}.get(error.title, "")
         raise ValueError(explain(error, prefix)) from None
-    outline(config.model_options, config.position, config.position_options)
+    if built:
+        outline(config.model_options, config.position, config.position_options)
     return config
 
 

@@ -25,7 +25,10 @@ LARGEST_SWEEP = 100_000
 
 
 def read_sweep(path: Path) -> list[RunConfig]:
-    """The configs a file stands for; ValueError that names the place of what is wrong."""
+    """The configs a file stands for; ValueError that names the place of what is wrong.
+
+    Whether models can be built and strings fit is left to `run_sweep`, which asks it of runs that are not finished.
+    """
     try:
         text = path.read_bytes().decode()
     except UnicodeDecodeError as error:
@@ -78,6 +81,7 @@ def _configs(tasks: list[str], positions: list[str], table: Mapping[str, Any]) -
         "test_scales": _range(table, "test_scales"),
         "steps": _steps(table),
         "device": _text(table, "device") if "device" in table else "cpu",
+        "built": False,
     }
     return [
         config

@@ -39,7 +39,7 @@ def in_processes(workers: int) -> Executor:
     milliseconds.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["ldhd.sweep.local"])
+    context.set_forkserver_preload(["ldhd.sweep.local", "torch._dynamo"])  # optimizers import the latter
 
     def execute(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
         running: dict[Connection, tuple[BaseProcess, Job]] = {}
