@@ -151,16 +151,24 @@ class Lease:
 
     def _create_in_place(self) -> bool:
         try:
-            with self.path.open("xb") as file:
-                file.write(self._text())
+            self._write(self.path, "xb")
         except FileExistsError:
             return False
         return True
 
     def _write_beside(self) -> Path:
         beside = self.path.with_name(f"~{self.path.name}-{self.token}")
-        beside.write_bytes(self._text())
+        self._write(beside, "wb")
         return beside
+
+    def _write(self, path: Path, mode: str) -> None:
+        file = path.open(mode)
+        try:
+            with file:
+                file.write(self._text())
+        except OSError:  # a full disk
+            path.unlink(missing_ok=True)
+            raise
 
     def _text(self) -> bytes:
         pid = os.getpid()

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -101,6 +102,7 @@ _NO_MORE = object()
 def _start(context: Any, job: Job) -> tuple[Connection, tuple[BaseProcess, Job]]:
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_work, args=(job, theirs))
+    resource_tracker.ensure_running()  # it lets signals through when it starts, so not while they are held back
     with _signals_held_back():
         process.start()
     theirs.close()
