@@ -16,7 +16,7 @@ from ldhd.experiments.record import finished
 from ldhd.files import read_json
 from ldhd.lease import Lease, holding
 from ldhd.sweep import in_processes, run_sweep
-from ldhd.sweep.job import Outcome, perform
+from ldhd.sweep.job import Job, Outcome, perform
 from ldhd.sweep.local import in_turn
 
 TINY = {"model.dimension": 16, "model.heads": 2, "train.batch_size": 8, "train.samples": 40, "test_instances": 6}
@@ -119,16 +119,10 @@ def test_a_run_another_process_works_on_is_left_to_it(tmp_path):
 
 def test_a_job_that_is_held_ends_without_an_answer(tmp_path):
     (config,) = configs(1)
-    jobs = []
+    seen = []
     with holding(tmp_path / config.hash):
-        outcome = perform(next(iter_jobs(config, tmp_path)), jobs.append, lambda: False)
-    assert (outcome.record, outcome.error, jobs) == (None, None, [])
-
-
-def iter_jobs(config, out):
-    from ldhd.sweep.job import Job
-
-    yield Job(config, out, 1, "")
+        outcome = perform(Job(config, tmp_path, 1, ""), seen.append, lambda: False)
+    assert (outcome.record, outcome.error, seen) == (None, None, [])
 
 
 def sweep_file(tmp_path, steps=30):
@@ -301,7 +295,7 @@ def test_a_full_disk_is_told_and_what_is_there_stays_whole(tmp_path, limit):
     assert len(results(tmp_path / "runs")) == 4
 
 
-def test_memory_of_the_clock(tmp_path, monkeypatch):
+def test_a_wall_clock_that_runs_backwards(tmp_path, monkeypatch):
     """A wall clock that runs backwards while training changes nothing but `seconds`."""
     (config,) = configs(1)
     ticks = iter(range(10**6, 0, -1))
