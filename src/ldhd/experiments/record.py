@@ -85,7 +85,7 @@ def finished(folder: Path, config: RunConfig) -> Record | None:
     try:
         record = read_record(folder)
         metrics = read_metrics(folder)
-        whole = record.hash == config.hash and read_config(folder) == config
+        whole = record.hash == config.hash and read_json(folder / "config.json") == config.model_dump(mode="json")
     except (FileNotFoundError, NotADirectoryError, BadFileError):
         return None
     return record if whole and metrics and metrics[-1].get("step") == record.steps else None
