@@ -15,8 +15,9 @@ LEVELS = [
     {"model"},
     {"train", "evaluate", "predict", "theory"},
     {"experiments"},
+    {"sweep"},
     {"bench"},
-    {"sweep", "report", "hf"},
+    {"report", "hf"},
     {"cli"},
     {"__main__"},
 ]
