@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint clean
+.PHONY: setup demo test lint torture clean
 
 setup: $(VENV)/ready
 
@@ -22,6 +22,10 @@ lint: setup
 
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+
+# kills, full disks, damaged files, sweeps on one folder, wild clocks, malformed configs: minutes; a summary of counts
+torture: setup
+	OMP_NUM_THREADS=1 $(BIN)/python tests/torture.py
 
 clean:
 	rm -rf $(VENV) demo runs

@@ -9,6 +9,7 @@ import torch
 from ldhd.cli import app
 from ldhd.experiments.config import make_configs
 from ldhd.parsing import parse_settings
+from ldhd.sweep.file import parse_sweep
 
 ROOT = Path(__file__).parent.parent
 
@@ -55,8 +56,15 @@ def test_runs_of_the_readme_are_valid(line):
     assert make_configs(words[2], words[words.index("--position") + 1].split(","), settings=parse_settings(settings))
 
 
+def test_sweeps_of_the_page_are_valid():
+    grid, runs = blocks("docs/sweeps.md", "toml")
+    assert len(parse_sweep(grid, "sweep.toml")) == 40
+    assert len(parse_sweep(runs, "sweep.toml")) == 2
+
+
 def test_links_lead_somewhere():
-    for page in ("README.md", "CONTRIBUTING.md", "results/README.md", "docs/theory.md", "docs/data.md"):
+    pages = ("README.md", "CONTRIBUTING.md", "results/README.md", "docs/theory.md", "docs/data.md", "docs/sweeps.md")
+    for page in pages:
         for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
             if not target.startswith("http"):
                 assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"

@@ -9,13 +9,15 @@ import ldhd
 
 SOURCE = Path(ldhd.__file__).parent
 LEVELS = [
-    {"files", "seeds", "names", "parsing", "messages", "process"},
+    {"seeds", "names", "parsing", "messages", "process"},
+    {"files", "lease"},
     {"boolean", "tasks", "positions"},
     {"model"},
     {"train", "evaluate", "predict", "theory"},
     {"experiments"},
+    {"sweep"},
     {"bench"},
-    {"sweep", "report", "hf"},
+    {"report", "hf"},
     {"cli"},
     {"__main__"},
 ]

@@ -72,6 +72,76 @@ def run(
 
 
 @app.command()
+def sweep(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Tasks, positions, seeds and options of the runs.")],
+    on: Annotated[str, typer.Option(metavar="WHERE", help="Where to run: local.")] = "local",
+    out: Out = Path("runs"),
+    workers: Workers = None,
+    threads: Annotated[int, typer.Option(min=1, max=1024, help="Threads of each run.")] = 1,
+    retries: Annotated[int, typer.Option(min=0, max=1000, help="How often a failed run is tried again.")] = 2,
+    as_json: Json = False,
+) -> None:
+    """Do all runs of a file: the finished are skipped, the interrupted go on, the failed are tried again.
+
+    Given twice at once, on the same folder, the two share the runs. Exit code 1 if a run failed for good.
+    """
+    from ldhd.names import lookup_only
+    from ldhd.report.output import print_view
+    from ldhd.report.sweep import SweepView, sweep_json, sweep_view
+    from ldhd.sweep import in_processes, run_sweep
+    from ldhd.sweep.file import read_sweep
+
+    make_executor = lookup_only(on, {"local": in_processes}, "place to run")
+    configs = read_sweep(file)
+    executor = make_executor(workers or os.cpu_count() or 1)
+    with SweepView(len(configs)) as view:
+        swept = run_sweep(
+            configs,
+            out,
+            executor,
+            retries=retries,
+            threads=threads,
+            command=context.obj,
+            on_progress=view.on_progress,
+            on_settled=view.on_settled,
+        )
+    shown = sweep_json if as_json else sweep_view
+    print_view(shown(configs, swept.records, swept.failures))
+    if swept.failures:
+        raise typer.Exit(1)
+
+
+@app.command()
+def extend(
+    context: typer.Context,
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders of finished runs, such as runs/1a2b3c.")
+    ],
+    steps: Annotated[int, typer.Option(min=1, max=10**12, help="Training steps in all.")],
+    schedule_steps: Annotated[
+        int | None, typer.Option(min=1, max=10**12, help="Length of the cosine; the steps in all by default.")
+    ] = None,
+    workers: Workers = None,
+    threads: Annotated[int, typer.Option(min=1, max=1024, help="Threads of each run.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Train finished runs on, from their last weights and optimizer state: new runs beside them that say so."""
+    from ldhd.experiments.extension import extended
+    from ldhd.report import print_runs
+    from ldhd.report.progress import ProgressBars
+    from ldhd.sweep import run_all
+
+    configs = [extended(folder, steps, schedule_steps) for folder in folders]
+    out = folders[0].parent
+    if any(folder.parent != out for folder in folders):
+        raise ValueError("the runs to extend lie in several folders; extend those of one folder at a time")
+    with ProgressBars() as bars:
+        records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
+    print_runs(records, out, as_json)
+
+
+@app.command()
 def evaluate(
     folder: Run,
     test_scales: Annotated[str, typer.Option(metavar="SCALES", help="Such as 1-10,20,50.")],

@@ -1,8 +1,10 @@
-"""Files that are either whole or absent: written beside their place, flushed, then renamed into it."""
+"""Files that are either whole or absent, and say so: written beside their place, flushed, renamed, with a digest."""
 
+import contextlib
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +15,8 @@ import safetensors.torch
 from torch import Tensor
 
 DIGEST_LENGTH = 64
+SEAL = ', "sha256": "'
+"""What comes before the digest of a line."""
 
 
 class BadFileError(ValueError):
@@ -33,14 +37,62 @@ def write_bytes(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+    with contextlib.suppress(OSError):  # the new name outlives a power cut only when its folder is flushed too
+        _flush_folder(path.parent)
 
 
-def write_json(path: Path, value: Any) -> None:
-    write_bytes(path, (json.dumps(value, indent=2) + "\n").encode())
+def remove_leftovers(folder: Path) -> None:
+    """Remove what writers left that were killed at it; only for the owner of the folder."""
+    for path in [*folder.glob(".*"), *folder.glob("~*")]:
+        path.unlink(missing_ok=True)
+
+
+def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The value with `sha256`, the digest of everything else in it (as JSON with sorted keys, without spaces)."""
+    return {**value, "sha256": hashlib.sha256(_canonical(value)).hexdigest()}
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    write_bytes(path, (json.dumps(sealed(value), indent=2) + "\n").encode())
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """What `write_json` wrote, without its digest; BadFileError if that is wrong. One without a digest is believed."""
+    value = _parse(path, path.read_bytes())
+    if value.pop("sha256", None) not in (None, sealed(value)["sha256"]):
+        raise BadFileError(f"{path} was altered: its digest does not match")
+    return value
 
 
 def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
-    write_bytes(path, "".join(json.dumps(row) + "\n" for row in rows).encode())
+    """A line of JSON for each row; its last field `sha256` is the digest of all lines so far, without that field."""
+    digest = hashlib.sha256()
+    lines = []
+    for row in rows:
+        line = json.dumps(row)
+        digest.update(line.encode())
+        lines.append(f'{line[:-1]}{SEAL}{digest.hexdigest()}"}}\n')
+    write_bytes(path, "".join(lines).encode())
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The rows of `write_lines`; BadFileError if one is altered, or missing before others."""
+    content = path.read_bytes()
+    if content and not content.endswith(b"\n"):
+        raise BadFileError(f"{path} is cut off: its last line has no end")
+    lines = content.split(b"\n")[:-1]
+    if SEAL.encode() not in content and not re.search(rb"[0-9a-f]{64}", content):
+        return [_parse(path, line) for line in lines]
+    digest = hashlib.sha256()
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        row, _, stored = line.rpartition(SEAL.encode())
+        row += b"}"
+        digest.update(row)
+        if stored != f'{digest.hexdigest()}"}}'.encode():
+            raise BadFileError(f"{path} was altered: the digest of line {number} does not match")
+        rows.append(_parse(path, row))
+    return rows
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
@@ -65,6 +117,28 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise
     except Exception as error:
         raise BadFileError(f"{path} is not a whole ldhd tensor file: {error}") from None
+
+
+def _parse(path: Path, content: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BadFileError(f"{path} is not whole: {error}") from None
+    if not isinstance(value, dict):
+        raise BadFileError(f"{path} is not whole: it holds no JSON object")
+    return value
+
+
+def _canonical(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _flush_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _digest(tensors: Mapping[str, Tensor], text: str) -> str:

@@ -1,11 +1,12 @@
 """Verdicts, tables and figures from records."""
 
 import pytest
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import Record
-from ldhd.report import accuracy_table, digit_table, plot, plot_accuracy
+from ldhd.report import accuracy_table, digit_table, plot_accuracy
 from ldhd.report.summary import cells, per_position
 
 
@@ -88,7 +89,7 @@ def test_figure(tmp_path, suffix, magic):
 def test_figure_shades_training_and_bands_seeds(monkeypatch, tmp_path):
     """What is drawn, read off the axes: the training range, a line a cell at its mean, a band from worst to best."""
     drawn = []
-    monkeypatch.setattr(plot.Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
     plot_accuracy([record(exact=(1.0, 0.2)), record(seed=1, exact=(1.0, 0.6)), record("rope")], tmp_path / "f.png")
     (axes,) = drawn[0].axes
     lines = {line.get_label(): list(line.get_ydata()) for line in axes.lines}

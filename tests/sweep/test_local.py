@@ -10,6 +10,7 @@ import time
 import pytest
 
 from ldhd.experiments import make_config, run
+from ldhd.experiments.record import finished
 from ldhd.sweep import run_all
 
 TINY = {"model.dimension": 16, "model.heads": 2, "train.batch_size": 8, "train.samples": 40, "test_instances": 6}
@@ -48,10 +49,10 @@ def test_every_config_is_checked_before_the_first_run(tmp_path):
 
 def test_an_error_in_a_worker_reaches_the_caller(tmp_path):
     first, second = configs(seeds=(0, 1))
-    (tmp_path / second.hash).mkdir()
-    (tmp_path / second.hash / "record.json").write_text("{")
-    with pytest.raises(ValueError, match="cannot be read by this version"):
+    (tmp_path / second.hash).write_text("in the way")
+    with pytest.raises(ValueError, match=rf"copy rpe-square seed 1 \({second.hash}\): .*Not a directory"):
         run_all([first, second], tmp_path, workers=2)
+    assert finished(tmp_path / first.hash, first)
 
 
 def test_ctrl_c_while_workers_start_is_one_line(tmp_path):

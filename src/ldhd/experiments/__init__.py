@@ -1,10 +1,11 @@
 """Frozen configs, and run -> record."""
 
 from ldhd.experiments.config import RunConfig, make_config
-from ldhd.experiments.record import Record, read_config, read_record
+from ldhd.experiments.record import Failure, Record, read_config, read_record
 from ldhd.experiments.runner import Progress, evaluate_run, load_run, run
 
 __all__ = [
+    "Failure",
     "Progress",
     "Record",
     "RunConfig",

@@ -20,7 +20,7 @@ from ldhd.model import MODELS, ModelConfig
 from ldhd.names import lookup_only
 from ldhd.train import TrainConfig
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Raised whenever the same config would give other results."""
 
 Scales = tuple[int, ...]
@@ -44,6 +44,8 @@ class RunConfig(BaseModel):
     test_instances: int = Field(default=500, ge=1, le=1_000_000)
     seed: int = Field(default=0, ge=0)
     device: Literal["cpu", "cuda", "mps"] = "cpu"
+    extended_from: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Hash of the finished run whose last state this one starts from."""
 
     @model_validator(mode="after")
     def _check_scales(self) -> "RunConfig":
@@ -62,7 +64,8 @@ class RunConfig(BaseModel):
 
     @property
     def label(self) -> str:
-        return f"{self.task} {self.position} seed {self.seed}"
+        extended = f" from {self.extended_from}" if self.extended_from else ""
+        return f"{self.task} {self.position} seed {self.seed}{extended}"
 
 
 def make_config(
@@ -76,11 +79,12 @@ def make_config(
     seed: int = 0,
     device: str = "cpu",
     settings: Mapping[str, Any] | None = None,
+    built: bool = True,
 ) -> RunConfig:
     """A whole config from what a user says; the rest comes from the task's defaults.
 
     `settings` maps dotted names to values: `position.X` or `position.TERM.X`, `model.X`, `train.X`,
-    `test_instances`.
+    `test_instances`. Without `built` it is not tried out whether the model can be built, which costs a second.
     """
     loaded = load_task(task)
     defaults = DEFAULTS.get(task, Defaults())
@@ -110,7 +114,8 @@ def make_config(
     except ValidationError as error:
         prefix = {"ModelConfig": "model.", "TrainConfig": "train."}.get(error.title, "")
         raise ValueError(explain(error, prefix)) from None
-    outline(config.model_options, config.position, config.position_options)
+    if built:
+        outline(config.model_options, config.position, config.position_options)
     return config
 
 

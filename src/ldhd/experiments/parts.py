@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import torch
@@ -46,6 +47,7 @@ def position_terms(name: str) -> dict[str, type[Position]]:
     return terms
 
 
+@cache
 def options_model(kind: type[Position]) -> type[BaseModel]:
     """A pydantic model of the keyword-only arguments of an embedding's constructor."""
     fields: dict[str, Any] = {}
@@ -100,6 +102,17 @@ def build_model(model: ModelConfig, position: str, options: PositionOptions) -> 
 
 def outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
     """The model without memory for its weights: enough to find out whether it can be built at all."""
+    key = repr((model, position_terms(position), options))
+    if key not in _outlines:
+        _outlines[key] = _outline(model, position, options)
+    return _outlines[key]
+
+
+_outlines: dict[str, GPT] = {}
+"""Runs of a sweep differ in little, and in nothing of this as a rule."""
+
+
+def _outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
     try:
         with torch.device("meta"):
             built = build_model(model, position, options)

@@ -1,20 +1,25 @@
 """What a finished run leaves behind."""
 
+import json
 import subprocess
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import ldhd
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.parts import explain
-from ldhd.files import BadFileError
+from ldhd.files import BadFileError, read_json, read_lines, sealed
 
 FITTED = 0.99
 """A run is fitted if its exact match is at least this at every training scale."""
+
+FAILURE = "failure.json"
+"""A file of a run that failed; removed when it succeeds."""
 
 
 class Record(BaseModel):
@@ -36,10 +41,25 @@ class Record(BaseModel):
     version: str
     commit: str | None
     command: str
+    extended_from: str | None = Field(default=None, exclude_if=lambda value: value is None)
+
+    def document(self) -> dict[str, Any]:
+        """The record as in record.json, with its digest."""
+        return sealed(self.model_dump(mode="json"))
 
     def exact(self, scale: int) -> float | None:
         """Exact match at a scale, None if it was not tested."""
         return next((result.exact for result in self.results if result.scale == scale), None)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a run failed, and how often it was tried, as in failure.json."""
+
+    hash: str
+    label: str
+    message: str
+    attempts: int
 
 
 def read_record(folder: Path) -> Record:
@@ -55,9 +75,26 @@ def read_config(folder: Path) -> RunConfig:
     return _read(RunConfig, folder / "config.json")
 
 
-def _read(kind: type[Any], path: Path) -> Any:
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
+    """The rows of a run's metrics.jsonl."""
+    return read_lines(folder / "metrics.jsonl")
+
+
+def finished(folder: Path, config: RunConfig) -> Record | None:
+    """The record of a run that needs no more work; None if a file is absent or damaged."""
     try:
-        return kind.model_validate_json(path.read_bytes())
+        record = read_record(folder)
+        metrics = read_metrics(folder)
+        whole = record.hash == config.hash and read_json(folder / "config.json") == config.model_dump(mode="json")
+    except (FileNotFoundError, NotADirectoryError, BadFileError):
+        return None
+    return record if whole and metrics and metrics[-1].get("step") == record.steps else None
+
+
+def _read(kind: type[Any], path: Path) -> Any:
+    value = read_json(path)
+    try:
+        return kind.model_validate_json(json.dumps(value))
     except ValidationError as error:
         raise BadFileError(f"{path} cannot be read by this version: {explain(error)}") from None
 

@@ -32,7 +32,7 @@ def print_runs(records: Sequence[Record], out: Path, as_json: bool = False) -> N
     name = "-".join(dict.fromkeys([records[0].task, *(record.position for record in records)]))
     figure = plot_accuracy(records, out / f"{name.replace(':', '.')}.png")
     if as_json:
-        print_view({"runs": [record.model_dump(mode="json") for record in records], "figure": str(figure)})
+        print_view({"runs": [record.document() for record in records], "figure": str(figure)})
         return
     print_view(accuracy_table(records))
     digits = digit_table(records)

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from typing import TYPE_CHECKING
 
 from ldhd.experiments import Record
 from ldhd.files import write_bytes
 from ldhd.report.summary import Cell, cells
+
+if TYPE_CHECKING:  # importing it takes half a second
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, told apart by colour-blind readers too; an embedding keeps its colour in every figure.
 COLOURS = {
@@ -30,6 +31,9 @@ MARKERS = "osD^vP*X"
 def plot_accuracy(records: Sequence[Record], path: Path) -> Path:
     """Exact match against scale, the training range shaded, a line for each embedding, its band over seeds."""
     grouped = cells(records)
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import PercentFormatter
+
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
     train = grouped[0].train_scales
@@ -55,7 +59,7 @@ def plot_accuracy(records: Sequence[Record], path: Path) -> Path:
     return save_figure(figure, path, dpi=160)
 
 
-def save_figure(figure: Figure, path: Path, dpi: int) -> Path:
+def save_figure(figure: "Figure", path: Path, dpi: int) -> Path:
     """Write a figure at once, as PNG or PDF by its suffix."""
     content = BytesIO()
     figure.savefig(content, format=path.suffix.lstrip(".") or "png", dpi=dpi)
@@ -63,7 +67,7 @@ def save_figure(figure: Figure, path: Path, dpi: int) -> Path:
     return path
 
 
-def _draw(axes: Axes, cell: Cell, colour: str, index: int, label: str) -> None:
+def _draw(axes: "Axes", cell: Cell, colour: str, index: int, label: str) -> None:
     """Mean over seeds with the band from the worst to the best; every seed is in it.
 
     Later lines are thinner, so that lines on top of each other are all seen.

@@ -43,11 +43,11 @@ class ProgressBars:
         self.bars.stop()
 
     def __call__(self, progress: Progress) -> None:
-        if progress.label not in self.rows:
-            self.rows[progress.label] = self.bars.add_task(
+        if progress.run not in self.rows:
+            self.rows[progress.run] = self.bars.add_task(
                 progress.label, total=progress.total, completed=progress.done, state="", speed=""
             )
-        row = self.rows[progress.label]
+        row = self.rows[progress.run]
         self.bars.update(
             row,
             completed=progress.done,

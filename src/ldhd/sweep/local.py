@@ -1,99 +1,112 @@
-"""Many runs on this machine: worker processes with one thread each."""
+"""Runs on this machine: in this process one after the other, or each in a process of its own."""
 
 import contextlib
 import multiprocessing
 import os
-import queue
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from pathlib import Path
+from collections.abc import Iterator
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from typing import Any
 
-from ldhd.experiments import Progress, Record, RunConfig, run
-from ldhd.experiments.runner import check
-from ldhd.messages import Interrupted, warn_in_one_line
+from ldhd.experiments import Progress
+from ldhd.messages import warn_in_one_line
+from ldhd.sweep.job import Executor, Job, OnProgress, Outcome, Stop, perform
 
-OnProgress = Callable[[Progress], None]
 REPORT_SECONDS = 0.2
-"""A worker reports its progress at most this often."""
+"""A process reports its progress at most this often, and who has nothing to do looks this often for something."""
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 
-_stop = threading.Event()
-_reports: Any = None
+
+def in_turn(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+    """In this process, one after the other."""
+    for job in jobs:
+        if stop():
+            return
+        if job is None:
+            time.sleep(REPORT_SECONDS)
+        else:
+            yield perform(job, on_progress, stop)
 
 
-def run_all(
-    configs: Sequence[RunConfig],
-    out: Path,
-    *,
-    workers: int | None = None,
-    threads: int = 1,
-    command: str = "",
-    on_progress: OnProgress = lambda progress: None,
-) -> list[Record]:
-    """The records of all configs, in their order. Interrupted (Ctrl-C) leaves every run resumable.
+def in_processes(workers: int) -> Executor:
+    """At most `workers` at once, each in a new process: memory is given back, and one that dies takes none along.
 
-    The number of threads a run computes with is the same however many runs there are, so results do not depend
-    on what else was asked for.
+    The processes are forked from one that has imported torch and done nothing else, so that a start takes
+    milliseconds.
     """
-    for config in configs:
-        check(config)
-    out.mkdir(parents=True, exist_ok=True)
-    workers = min(workers or os.cpu_count() or 1, len(configs))
-    if workers <= 1:
-        with stop_on_signal():
-            return [
-                run(config, out, threads=threads, command=command, on_progress=on_progress, stop=_stop.is_set)
-                for config in configs
-            ]
-    return _run_in_workers(configs, out, workers, threads, command, on_progress)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["ldhd.sweep.local", "torch._dynamo"])  # optimizers import the latter
+
+    def execute(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+        running: dict[Connection, tuple[BaseProcess, Job]] = {}
+        more, told = True, False
+        try:
+            while more or running:
+                while more and len(running) < workers:
+                    if stop():
+                        more = False
+                    elif (job := next(jobs, _NO_MORE)) is None:
+                        break
+                    elif isinstance(job, Job):
+                        running |= [_start(context, job)]
+                    else:
+                        more = False
+                if stop() and not told:
+                    _tell_to_stop(running)
+                    more, told = False, True
+                for connection in _ready(running):
+                    message = _receive(connection)
+                    if isinstance(message, Progress):
+                        on_progress(message)
+                        continue
+                    process, job = running.pop(connection)
+                    yield message or Outcome(job, error=_death(process))
+                    process.join()
+                    connection.close()
+        finally:
+            for process, _ in running.values():
+                process.kill()
+
+    return execute
 
 
 @contextlib.contextmanager
-def stop_on_signal() -> Iterator[None]:
-    """Within this, Ctrl-C and a polite kill end the current step first, then the run."""
-    _stop.clear()
+def stop_on_signal() -> Iterator[Stop]:
+    """Gives a function that is true once Ctrl-C or a polite kill has come; a second one interrupts at once."""
+    stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield stopped.is_set
         return
-    previous = {number: signal.signal(number, lambda *_: _stop.set()) for number in STOPPING}
+
+    def on_signal(*_: Any) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+
+    previous = {number: signal.signal(number, on_signal) for number in STOPPING}
     try:
-        yield
+        yield stopped.is_set
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
 
 
-def _run_in_workers(
-    configs: Sequence[RunConfig], out: Path, workers: int, threads: int, command: str, on_progress: OnProgress
-) -> list[Record]:
-    context = multiprocessing.get_context("spawn")
-    reports = context.Queue()
-    with ProcessPoolExecutor(workers, context, _start_worker, (reports,)) as pool, stop_on_signal():
-        with _signals_held_back():
-            futures = [pool.submit(_work, config, out, threads, command) for config in configs]
-        pending: set[Future[Record]] = set(futures)
-        try:
-            while pending:
-                finished, pending = wait(pending, timeout=REPORT_SECONDS, return_when=FIRST_COMPLETED)
-                _drain(reports, on_progress)
-                for future in finished:
-                    _result(future)
-                if _stop.is_set():
-                    raise Interrupted("stopped")
-        except BaseException:
-            # workers get the terminal's signal themselves; one that only the parent got is passed on
-            for process in list((pool._processes or {}).values()):
-                with contextlib.suppress(ProcessLookupError, TypeError):
-                    os.kill(process.pid, signal.SIGINT)  # type: ignore[arg-type]
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-    return [future.result() for future in futures]
+_NO_MORE = object()
+
+
+def _start(context: Any, job: Job) -> tuple[Connection, tuple[BaseProcess, Job]]:
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(job, theirs))
+    resource_tracker.ensure_running()  # it lets signals through when it starts, so not while they are held back
+    with _signals_held_back():
+        process.start()
+    theirs.close()
+    return ours, (process, job)
 
 
 @contextlib.contextmanager
@@ -106,40 +119,57 @@ def _signals_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_worker(reports: Any) -> None:
-    global _reports
-    _reports = reports
+def _tell_to_stop(running: dict[Connection, tuple[BaseProcess, Job]]) -> None:
+    """Processes get the terminal's signal themselves; one that only the parent got is passed on."""
+    for process, _ in running.values():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid or 0, signal.SIGINT)
+
+
+def _ready(running: dict[Connection, tuple[BaseProcess, Job]]) -> list[Any]:
+    if not running:
+        time.sleep(REPORT_SECONDS)
+    return wait(list(running), timeout=REPORT_SECONDS)
+
+
+def _receive(connection: Connection) -> Progress | Outcome | None:
+    """What a process says, None if it is gone."""
+    try:
+        return connection.recv()
+    except (EOFError, OSError):
+        return None
+
+
+def _death(process: BaseProcess) -> str:
+    process.join()
+    code = process.exitcode or 0
+    how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+    return f"its process ended {how}; if that was for want of memory, use fewer --workers"
+
+
+def _work(job: Job, connection: Connection) -> None:
+    """The whole life of a process."""
+    stopped = threading.Event()
     warn_in_one_line()
     for number in STOPPING:
-        signal.signal(number, lambda *_: _stop.set())
+        signal.signal(number, lambda *_: stopped.set())
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
-
-
-def _result(future: "Future[Record]") -> Record:
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        raise ChildProcessError(
-            "a worker process died, perhaps for want of memory; the same command goes on from its checkpoint"
-        ) from None
-
-
-def _work(config: RunConfig, out: Path, threads: int, command: str) -> Record:
+    parent = multiprocessing.parent_process()
     last = 0.0
-    if _stop.is_set():
-        raise Interrupted("stopped")
+
+    def stop() -> bool:
+        return stopped.is_set() or (parent is not None and not parent.is_alive())
 
     def report(progress: Progress) -> None:
         nonlocal last
         now = time.monotonic()
         if progress.stage != "training" or now - last > REPORT_SECONDS:
             last = now
-            _reports.put(progress)
+            _send(connection, progress)
 
-    return run(config, out, threads=threads, command=command, on_progress=report, stop=_stop.is_set)
+    _send(connection, perform(job, report, stop))
 
 
-def _drain(reports: Any, on_progress: OnProgress) -> None:
-    with contextlib.suppress(queue.Empty):
-        while True:
-            on_progress(reports.get_nowait())
+def _send(connection: Connection, message: Progress | Outcome) -> None:
+    with contextlib.suppress(OSError):  # nobody listens any more
+        connection.send(message)

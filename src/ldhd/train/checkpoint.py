@@ -20,7 +20,7 @@ def save(folder: Path, state: State, owner: str) -> None:
     for index, values in state.optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{name}": value for name, value in values.items()}
     metadata = {"owner": owner, "step": state.step, "seconds": state.seconds, "metrics": state.metrics}
-    write_tensors(folder / f"step-{state.step:08d}.safetensors", tensors, metadata)
+    write_tensors(_path(folder, state.step), tensors, metadata)
     for old in saved(folder)[:-KEPT]:
         old.unlink()
 
@@ -31,11 +31,7 @@ def saved(folder: Path) -> list[Path]:
 
 
 def restore(folder: Path, state: State, owner: str) -> bool:
-    """Continue from the newest good checkpoint; False if there is none at all.
-
-    A damaged one is passed over with a warning. When all are damaged that is an error: starting again in silence
-    would hide it.
-    """
+    """Continue from the newest good checkpoint; False if there is none. Damaged ones are passed over with a warning."""
     damaged: list[str] = []
     for path in reversed(saved(folder)):
         try:
@@ -48,9 +44,7 @@ def restore(folder: Path, state: State, owner: str) -> bool:
             warnings.warn(f"{'; '.join(damaged)}; going on from {path.name}", stacklevel=2)
         return True
     if damaged:
-        raise BadFileError(
-            f"no good checkpoint is left ({'; '.join(damaged)}); remove {folder} to train from the start"
-        )
+        warnings.warn(f"{'; '.join(damaged)}; no good checkpoint is left", stacklevel=2)
     return False
 
 
@@ -62,6 +56,18 @@ def load_model(path: Path, model: nn.Module, owner: str) -> None:
     tensors, metadata = read_tensors(path)
     _check_owner(metadata, owner, path)
     _load_weights(model, tensors, path)
+
+
+def load_final(folder: Path, model: nn.Module, owner: str, step: int) -> None:
+    """The weights in the checkpoint of the last step."""
+    path = _path(folder, step)
+    tensors, metadata = read_tensors(path)
+    _check_owner(metadata, owner, path)
+    _load_weights(model, {name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")}, path)
+
+
+def _path(folder: Path, step: int) -> Path:
+    return folder / f"step-{step:08d}.safetensors"
 
 
 def _restore(state: State, tensors: dict[str, Tensor], metadata: dict[str, Any], owner: str, path: Path) -> None:

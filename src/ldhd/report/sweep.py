@@ -1,0 +1,138 @@
+"""What is shown of a sweep: while it goes on, and at its end."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+from ldhd.experiments import Failure, Progress, Record, RunConfig
+from ldhd.report.summary import Cell
+from ldhd.report.table import plain_table
+
+MOST_FAILURES = 20
+"""Failures told one by one."""
+
+
+class SweepView:
+    """A live table of the runs at work, and how many are done, failed and left; quiet off a terminal."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.running: dict[str, Progress] = {}
+        self.done = self.failed = self.read = 0
+        self.started: float | None = None
+        console = Console(stderr=True)
+        self.live = Live(get_renderable=self.render, console=console, refresh_per_second=4, transient=True)
+        self.shown = console.is_terminal
+
+    def __enter__(self) -> "SweepView":
+        if self.shown:
+            self.live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.shown:
+            self.live.stop()
+
+    def on_progress(self, progress: Progress) -> None:
+        if self.started is None:
+            self.started, self.read = time.monotonic(), self.done
+        self.running[progress.run] = progress
+
+    def on_settled(self, how: Record | Failure) -> None:
+        self.running.pop(how.hash, None)
+        self.failed += isinstance(how, Failure)
+        self.done += isinstance(how, Record)
+
+    def render(self) -> RenderableType:
+        left = self.total - self.done - self.failed - len(self.running)
+        counts = f"running {len(self.running)}, done {self.done}, failed {self.failed}, waiting {left}"
+        table = plain_table()
+        for column in ("run", "", "stage", "", "loss"):
+            table.add_column(column)
+        for name, progress in self.running.items():
+            loss = "" if progress.loss is None else f"{progress.loss:.3f}"
+            table.add_row(
+                name, escape(progress.label), progress.stage, f"{progress.done / max(progress.total, 1):.0%}", loss
+            )
+        return Group(f"{counts}, time left {self.time_left()}", table)
+
+    def time_left(self) -> str:
+        """What is left at the speed so far, counting runs and parts of them; a question mark at the beginning."""
+        parts = sum(_share(progress) for progress in self.running.values())
+        worked = self.done + self.failed - self.read + parts
+        if self.started is None or worked <= 0:
+            return "?"
+        left = self.total - self.read - worked
+        return str(timedelta(seconds=round((time.monotonic() - self.started) / worked * left)))
+
+
+def sweep_json(configs: Sequence[RunConfig], records: Sequence[Record], failures: Sequence[Failure]) -> dict[str, Any]:
+    return {
+        "asked": len(configs),
+        "runs": [record.document() for record in records],
+        "failures": [asdict(failure) for failure in failures],
+    }
+
+
+def sweep_view(configs: Sequence[RunConfig], records: Sequence[Record], failures: Sequence[Failure]) -> RenderableType:
+    """A row for each kind of run, over its seeds; then what failed, and why."""
+    lines = [
+        f"failed: {failure.label} ({failure.hash}), tried {failure.attempts} times: {failure.message}"
+        for failure in failures[:MOST_FAILURES]
+    ]
+    lines += [f"and {len(failures) - MOST_FAILURES} more failed"] if len(failures) > MOST_FAILURES else []
+    counts = f"{len(records)} of {len(configs)} runs done, {len(failures)} failed"
+    return Group(_table(configs, records), *map(escape, lines), counts)
+
+
+def _table(configs: Sequence[RunConfig], records: Sequence[Record]) -> Table:
+    by_hash = {record.hash: record for record in records}
+    kinds: dict[str, list[RunConfig]] = {}
+    for config in configs:
+        kinds.setdefault(config.model_dump_json(exclude={"seed", "extended_from"}), []).append(config)
+    table = plain_table("exact match in % at the largest test scale, mean over seeds")
+    for column in ("task", "position", "options", "done", "fitted", "scale", "exact", "verdict"):
+        table.add_column(column, overflow="fold")
+    told = _told([group[0] for group in kinds.values()])
+    for group, options in zip(kinds.values(), told, strict=True):
+        found = tuple(by_hash[config.hash] for config in group if config.hash in by_hash)
+        first, scale = group[0], max(group[0].test_scales)
+        cell = Cell(first.task, first.position, first.model, found)
+        rest = (f"{cell.fitted}", str(scale), f"{100 * cell.mean(scale):.1f}", cell.verdict()) if found else ()
+        table.add_row(first.task, first.position, escape(options), f"{len(found)}/{len(group)}", *rest)
+    return table
+
+
+def _told(kinds: Sequence[RunConfig]) -> list[str]:
+    """For each kind of run what tells it from others of its task and position."""
+    flat = [dict(_flat(kind.model_dump(mode="json", exclude={"seed", "extended_from"}))) for kind in kinds]
+    values: dict[tuple[str, str, str], set[str]] = {}
+    for kind, options in zip(kinds, flat, strict=True):
+        for key, value in options.items():
+            values.setdefault((kind.task, kind.position, key), set()).add(repr(value))
+    return [
+        ", ".join(f"{k}={v}" for k, v in options.items() if len(values[kind.task, kind.position, k]) > 1)
+        for kind, options in zip(kinds, flat, strict=True)
+    ]
+
+
+def _flat(options: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    rows: list[tuple[str, Any]] = []
+    for key, value in options.items():
+        rows += _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [(f"{prefix}{key}", value)]
+    return rows
+
+
+def _share(progress: Progress) -> float:
+    """How much of a run is done, its tests counting little."""
+    return (
+        progress.done / max(progress.total, 1) if progress.stage == "training" else float(progress.stage != "waiting")
+    )
