@@ -97,6 +97,8 @@ def differences(folder: Path, reference: Path) -> Violations:
     steps = [row["step"] for row in read_metrics(folder)]
     if steps != sorted(set(steps)):
         wrong.append(f"{folder} metrics repeat lines: {steps}")
+    if not leases.Lease(folder / "lease").free():  # which removes that of a process killed just before it did so
+        wrong.append(f"{folder} is still leased")
     allowed = {*outcome(reference), "checkpoints", "record.json"} - {"record"}
     extra = {path.name for path in folder.iterdir()} - allowed
     return wrong + ([f"{folder} holds {sorted(extra)}"] if extra else [])
