@@ -112,8 +112,10 @@ def test_a_run_another_process_works_on_is_left_to_it(tmp_path):
     held.mkdir(parents=True)
     lease = Lease(held / "lease")
     assert lease.take()
-    swept = run_sweep(wanted, tmp_path, execute)
+    seen = []
+    swept = run_sweep(wanted, tmp_path, execute, on_progress=seen.append)
     assert order == [1]
+    assert (seen[0].run, seen[0].stage) == (wanted[0].hash, "elsewhere")
     assert [record.seed for record in swept.records] == [0, 1]
 
 

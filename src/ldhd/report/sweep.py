@@ -132,7 +132,7 @@ def _flat(options: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
 
 
 def _share(progress: Progress) -> float:
-    """How much of a run is done, its tests counting little."""
-    return (
-        progress.done / max(progress.total, 1) if progress.stage == "training" else float(progress.stage != "waiting")
-    )
+    """How much of a run is done, its tests counting nothing."""
+    if progress.stage == "training":
+        return progress.done / progress.total
+    return 1.0 if progress.stage in ("testing", "done") else 0.0

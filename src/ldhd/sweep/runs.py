@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ldhd.experiments import Failure, Record, RunConfig
+from ldhd.experiments import Failure, Progress, Record, RunConfig
 from ldhd.experiments.record import FAILURE, finished
 from ldhd.experiments.runner import check
 from ldhd.files import write_json
@@ -50,7 +50,7 @@ def run_sweep(
     run resumable.
     """
     asked = {config.hash: config for config in configs}
-    todo = _Todo(out, retries, threads, command, on_settled)
+    todo = _Todo(out, retries, threads, command, on_progress, on_settled)
     for name, config in asked.items():
         record = finished(out / name, config)
         if record is None:
@@ -103,6 +103,7 @@ class _Todo:
     retries: int
     threads: int
     command: str
+    on_progress: OnProgress
     on_settled: OnSettled
     queue: deque[RunConfig] = field(default_factory=deque)
     records: dict[str, Record] = field(default_factory=dict)
@@ -152,6 +153,7 @@ class _Todo:
         except OSError as error:
             self._failed(config, str(error))
         else:
+            self.on_progress(Progress(config.hash, config.label, "elsewhere", 0, 1))
             self.queue.append(config)
         return False
 
