@@ -48,7 +48,10 @@ def run(
     threads: Annotated[int, typer.Option(min=1, max=1024, help="Threads of each run.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """Train on small scales, test on large ones: a run for each embedding and seed, a table and a figure."""
+    """Train on small scales, test on large ones: a run for each embedding and seed, a table and a figure.
+
+    Under torchrun (`torchrun --nproc-per-node=2 -m ldhd run ...`) all processes train each model together.
+    """
     from ldhd.experiments.config import make_configs
     from ldhd.parsing import parse_range, parse_settings
     from ldhd.report import print_runs
@@ -66,8 +69,16 @@ def run(
         settings=parse_settings(settings or []),
         device=device,
     )
-    with ProgressBars() as bars:
-        records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        from ldhd.sweep.torchrun import run_under_torchrun
+
+        with ProgressBars() as bars:
+            records = run_under_torchrun(configs, out, threads=threads, command=context.obj, on_progress=bars)
+        if not records:
+            return
+    else:
+        with ProgressBars() as bars:
+            records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
     print_runs(records, out, as_json)
 
 
@@ -75,9 +86,14 @@ def run(
 def sweep(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Tasks, positions, seeds and options of the runs.")],
-    on: Annotated[str, typer.Option(metavar="WHERE", help="Where to run: local.")] = "local",
+    on: Annotated[str, typer.Option(metavar="WHERE", help="Where to run: local or ray.")] = "local",
     out: Out = Path("runs"),
     workers: Workers = None,
+    address: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Ray: the cluster, such as auto or ray://head:10001.")
+    ] = None,
+    cpus: Annotated[float, typer.Option(min=0.01, max=1024, help="Ray: processors for each run.")] = 1,
+    gpus: Annotated[float, typer.Option(min=0, max=1024, help="Ray: GPUs for each run.")] = 0,
     threads: Annotated[int, typer.Option(min=1, max=1024, help="Threads of each run.")] = 1,
     retries: Annotated[int, typer.Option(min=0, max=1000, help="How often a failed run is tried again.")] = 2,
     as_json: Json = False,
@@ -89,12 +105,12 @@ def sweep(
     from ldhd.names import lookup_only
     from ldhd.report.output import print_view
     from ldhd.report.sweep import SweepView, sweep_json, sweep_view
-    from ldhd.sweep import in_processes, run_sweep
+    from ldhd.sweep import in_processes, on_ray, run_sweep
     from ldhd.sweep.file import read_sweep
 
-    make_executor = lookup_only(on, {"local": in_processes}, "place to run")
+    places = {"local": lambda: in_processes(workers or os.cpu_count() or 1), "ray": lambda: on_ray(address, cpus, gpus)}
+    executor = lookup_only(on, places, "place to run")()
     configs = read_sweep(file)
-    executor = make_executor(workers or os.cpu_count() or 1)
     with SweepView(len(configs)) as view:
         swept = run_sweep(
             configs,
@@ -313,7 +329,8 @@ def _refusal(error: Exception, command: str) -> int | None:
         message = str(error)
     else:
         return None
-    print(f"ldhd: error: {' '.join(message.split())}", file=sys.stderr)
+    if os.environ.get("RANK", "0") == "0":  # under torchrun the first process speaks for all
+        print(f"ldhd: error: {' '.join(message.split())}", file=sys.stderr)
     return 2
 
 

@@ -2,7 +2,7 @@
 
 from ldhd.experiments.config import RunConfig, make_config
 from ldhd.experiments.record import Failure, Record, read_config, read_record
-from ldhd.experiments.runner import Progress, evaluate_run, load_run, run
+from ldhd.experiments.runner import Progress, evaluate_run, load_run, run, run_together
 
 __all__ = [
     "Failure",
@@ -15,4 +15,5 @@ __all__ = [
     "read_config",
     "read_record",
     "run",
+    "run_together",
 ]

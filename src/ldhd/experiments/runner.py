@@ -34,7 +34,7 @@ from ldhd.positions import Position
 from ldhd.process import prepare
 from ldhd.tasks import Task
 from ldhd.tasks.tokens import encode
-from ldhd.train import State, checkpoint, new_state, train
+from ldhd.train import State, checkpoint, new_state, parallel, train
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,7 @@ def run(
     folder = out / config.hash
     record = finished(folder, config)
     if record is not None:
+        parallel.agree(False)
         return record
     check(config)
 
@@ -79,7 +80,36 @@ def run(
 
     with holding(folder, wait=wait, stop=stop, on_wait=on_wait) as lease:
         record = finished(folder, config)  # by another process, meanwhile
-        return record or _run(config, folder, lease, threads, command, on_progress, stop)
+        if record is not None:
+            parallel.agree(False)
+            return record
+        return _run(config, folder, lease, threads, command, on_progress, stop)
+
+
+def run_together(
+    config: RunConfig,
+    out: Path,
+    *,
+    threads: int = 1,
+    command: str = "",
+    on_progress: OnProgress = lambda progress: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Record | None:
+    """The same in one of several processes that train one model: the first reads, writes and tests, all train.
+
+    None in all but the first.
+    """
+    if parallel.rank() == 0:
+        return run(config, out, threads=threads, command=command, on_progress=on_progress, stop=stop)
+    if parallel.agree(False):
+        model = new_model(config)
+        prepare(threads)
+        state = new_state(model, config.train)
+        parallel.share(state)
+        train(state, run_task(config), config.train_scales, config.train, config.seed, stop=stop)
+        if state.step < config.train.steps:
+            raise Interrupted(f"{config.label} stopped at step {state.step} of {config.train.steps}")
+    return None
 
 
 def _run(
@@ -260,6 +290,9 @@ def _trained(
         state, folder, config
     ):
         _extend(state, folder, task, config, stop)
+
+    parallel.agree(True)
+    parallel.share(state)
 
     def on_step(state: State, loss: float) -> None:
         if state.step % config.train.checkpoint_every == 0 or state.step == config.train.steps:

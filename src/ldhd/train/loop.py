@@ -32,8 +32,6 @@ def train(
     stop: Callable[[], bool] = lambda: False,
 ) -> None:
     """Train until `config.steps` or until `stop()`; `on_step` is called after every step with its loss."""
-    if config.batch_size < parallel.size():
-        raise ValueError(f"batch_size {config.batch_size} is less than the {parallel.size()} processes that share it")
     data = TrainingData(task, scales, config, seed)
     device = next(state.model.parameters()).device
     while state.step < config.steps and not parallel.any_of(stop()):

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ldhd.train.state import State
 
-PATIENCE = timedelta(minutes=30)
+PATIENCE = timedelta(hours=12)
 """How long a process waits for the others; the first one alone evaluates and writes meanwhile."""
 
 
@@ -26,9 +26,9 @@ def rank() -> int:
     return dist.get_rank() if dist.is_initialized() else 0
 
 
-def wanted() -> bool:
-    """Whether torchrun started this process together with others."""
-    return int(os.environ.get("WORLD_SIZE", "1")) > 1
+def asked_for() -> int:
+    """How many processes torchrun started; 1 without it."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 @contextmanager
@@ -41,6 +41,15 @@ def together(device: str) -> Iterator[None]:
         yield
     finally:
         dist.destroy_process_group()
+
+
+def agree(flag: bool) -> bool:
+    """What the first process says."""
+    if size() == 1:
+        return flag
+    said = torch.tensor([float(flag)], device=_device())
+    dist.broadcast(said, 0)
+    return bool(said > 0)
 
 
 def my_part(rows: Tensor) -> Tensor:
@@ -77,10 +86,13 @@ def any_of(flag: bool) -> bool:
     """Whether any process says so: all stop at the same step."""
     if size() == 1:
         return flag
-    device = "cuda" if dist.get_backend() == "nccl" else "cpu"
-    total = torch.tensor([float(flag)], device=device)
+    total = torch.tensor([float(flag)], device=_device())
     dist.all_reduce(total)
     return bool(total > 0)
+
+
+def _device() -> str:
+    return "cuda" if dist.get_backend() == "nccl" else "cpu"
 
 
 def _moments(state: State) -> list[Tensor]:

@@ -1,0 +1,29 @@
+"""Runs under torchrun: one after the other, each trained by all processes together."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ldhd.experiments import Record, RunConfig, run_together
+from ldhd.experiments.runner import check
+from ldhd.sweep.job import OnProgress
+from ldhd.sweep.local import stop_on_signal
+from ldhd.train import parallel
+
+
+def run_under_torchrun(
+    configs: Sequence[RunConfig], out: Path, *, threads: int, command: str, on_progress: OnProgress
+) -> list[Record]:
+    """The records of all configs in the first process, none in the others."""
+    for config in configs:
+        check(config)
+        if config.train.batch_size < parallel.asked_for():
+            raise ValueError(
+                f"batch_size {config.train.batch_size} is less than the {parallel.asked_for()} processes that share it"
+            )
+    with parallel.together(configs[0].device), stop_on_signal() as stop:
+        command = command.replace("ldhd", f"torchrun --nproc-per-node={parallel.size()} -m ldhd", 1)
+        records = [
+            run_together(config, out, threads=threads, command=command, on_progress=on_progress, stop=stop)
+            for config in configs
+        ]
+    return [record for record in records if record is not None]

@@ -1,0 +1,94 @@
+"""Sweeps on a real Ray cluster of two nodes on this machine, listening on 127.0.0.1 alone."""
+
+import os
+import threading
+import time
+
+import pytest
+
+from ldhd.cli import main
+from ldhd.experiments import make_config, run
+from ldhd.sweep import on_ray, run_sweep
+
+ray = pytest.importorskip("ray", reason="the ray extra is not installed")
+
+TINY = {"model.dimension": 16, "model.heads": 2, "train.batch_size": 8, "train.samples": 40, "test_instances": 6}
+TINY |= {"train.checkpoint_every": 20, "train.evaluate_every": 20}
+
+
+# a dead node is noticed after one and a half seconds, not minutes
+WATCHFUL = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 3}
+HEAD = {"num_cpus": 1, "include_dashboard": False, "_system_config": WATCHFUL}
+
+
+def configs(count, steps):
+    scales = {"test_scales": (1, 2), "train_scales": (1, 2)}
+    return [make_config("copy", "rpe-square", steps=steps, seed=i, settings=TINY, **scales) for i in range(count)]
+
+
+@pytest.fixture
+def cluster():
+    """A head with one processor, on which the sweep runs, and room for more nodes."""
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args=HEAD)
+    try:
+        yield made
+    finally:
+        ray.shutdown()
+        made.shutdown()
+
+
+def test_a_node_that_dies_takes_no_run_along(cluster, tmp_path):
+    doomed = cluster.add_node(num_cpus=1)
+    wanted = configs(4, steps=400)
+    seen, killed = set(), threading.Event()
+
+    def kill_when_both_work():
+        deadline = time.monotonic() + 120
+        while len(seen) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        cluster.remove_node(doomed, allow_graceful=False)
+        killed.set()
+
+    settled = []
+    killer = threading.Thread(target=kill_when_both_work)
+    killer.start()
+    swept = run_sweep(
+        wanted,
+        tmp_path,
+        on_ray(cluster.address),
+        on_progress=lambda progress: seen.add(progress.run) if progress.done > 20 else None,
+        on_settled=settled.append,
+    )
+    killer.join(timeout=120)
+    assert killed.is_set()
+    assert len(seen) >= 2
+    assert swept.failures == []
+    assert [record.hash for record in swept.records] == [config.hash for config in wanted]
+    assert sorted(record.hash for record in settled) == sorted(config.hash for config in wanted)
+    here = [run(config, tmp_path / "here") for config in wanted[:2]]
+    assert [record.results for record in here] == [record.results for record in swept.records[:2]]
+    for config in wanted[:2]:
+        for name in ("config.json", "metrics.jsonl", "model.safetensors"):
+            there = (tmp_path / config.hash / name).read_bytes()
+            assert there == (tmp_path / "here" / config.hash / name).read_bytes(), name
+    assert not list(tmp_path.rglob("lease"))
+
+
+def test_an_error_on_a_worker_is_told(cluster, tmp_path):
+    config = configs(1, steps=4)[0]
+    (tmp_path / config.hash).mkdir()
+    (tmp_path / config.hash / "checkpoints").write_text("not a folder")
+    swept = run_sweep([config], tmp_path, on_ray(cluster.address), retries=0)
+    assert "checkpoints" in swept.failures[0].message
+
+
+def test_no_cluster_at_the_address(tmp_path, capsys):
+    (tmp_path / "s.toml").write_text('tasks = ["copy"]\npositions = ["rpe"]\nsteps = 1\n')
+    command = ["sweep", str(tmp_path / "s.toml"), "--on", "ray", "--address", "127.0.0.1:1", "--out", str(tmp_path)]
+    with pytest.raises(SystemExit) as ended:
+        main(command)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("ldhd: error: no Ray cluster at 127.0.0.1:1")
