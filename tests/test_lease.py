@@ -185,6 +185,12 @@ def test_of_many_who_find_an_owner_gone_one_takes_its_place(tmp_path, clock):
         assert sum(lease.ours for lease in waiting) == 1
 
 
+def test_what_a_killed_taker_left_is_removed_by_the_next_owner(tmp_path):
+    elsewhere(tmp_path / "lease-theirs", token="taker")
+    with holding(tmp_path):
+        assert [path.name for path in tmp_path.iterdir()] == ["lease"]
+
+
 def test_a_taker_that_died_at_it_is_no_obstacle(tmp_path, clock):
     """It left the lease on taking the place, which is taken over like any other."""
     elsewhere(tmp_path / "lease")

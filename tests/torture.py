@@ -113,21 +113,29 @@ def reference(work: Path, seed: int) -> Path:
 
 
 def kills_in_training(work: Path, share: float, chance: random.Random) -> Violations:
-    """kill -9 at random moments, up to three times a run, then once more to the end."""
+    """kill -9 at random moments, one to three times a run, then once more to the end."""
     wrong: Violations = []
+    wanted = [config(seed) for seed in range(4)]
     begun = time.monotonic()
     reference(work, 0)
     duration = time.monotonic() - begun
-    for turn in range(max(2, round(40 * share))):
-        wanted, out = config(turn % 4), work / "kills" / str(turn)
-        for _ in range(chance.randint(1, 3)):
-            code = in_child(lambda: run(wanted, out), chance.uniform(0, duration))  # noqa: B023
-            counts["kills in training"] += code == -signal.SIGKILL
+    for turn in range(max(2, round(50 * share))):
+        seed, out = turn % 4, work / "kills" / str(turn)
+        kills, aim = 0, chance.randint(1, 3)
+        while kills < aim:
+            code = in_child(lambda: run(wanted[seed], out), chance.uniform(0, duration))  # noqa: B023
+            kills += code == -signal.SIGKILL
             if code not in (0, -signal.SIGKILL):
                 wrong.append(f"a resumed run ended with {code}")
-        if in_child(lambda: run(wanted, out)) != 0:  # noqa: B023
+                break
+            if code == 0:  # it was done before it could be killed
+                if kills:
+                    break
+                shutil.rmtree(out)
+        counts["kills in training"] += kills
+        if in_child(lambda: run(wanted[seed], out)) != 0:  # noqa: B023
             wrong.append(f"{out} could not be finished")
-        found = differences(out / wanted.hash, reference(work, turn % 4))
+        found = differences(out / wanted[seed].hash, reference(work, seed))
         counts["killed runs that ended bit-identical"] += not found
         counts["killed runs"] += 1
         wrong += found
@@ -223,7 +231,7 @@ def sweep_differences(work: Path, out: Path) -> Violations:
 def kills_in_sweeps(work: Path, share: float, chance: random.Random) -> Violations:
     """kill -9 of a whole sweep with its workers, three times, then once more to the end."""
     wrong: Violations = []
-    for turn in range(max(1, round(6 * share))):
+    for turn in range(max(1, round(4 * share))):
         out = work / "sweeps" / str(turn)
         for _ in range(3):
             before = len(list(out.glob("*/checkpoints/*")))

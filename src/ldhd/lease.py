@@ -57,6 +57,9 @@ def holding(
             raise Interrupted(f"stopped while waiting for {folder}, which is worked on by {lease.owner}")
         on_wait()
         time.sleep(POLL_SECONDS)
+    for left in folder.glob("lease-*"):  # of somebody killed while taking the place of an owner before us
+        if left.name != f"lease-{lease.token}":
+            left.unlink(missing_ok=True)
     ended = threading.Event()
     beating = threading.Thread(target=lease.beat_until, args=(ended,), daemon=True)
     beating.start()

@@ -57,7 +57,7 @@ class SweepView:
         table = plain_table()
         for column in ("run", "", "stage", "", "loss"):
             table.add_column(column)
-        for name, progress in self.running.items():
+        for name, progress in list(self.running.items()):  # the table is drawn by a thread of its own
             loss = "" if progress.loss is None else f"{progress.loss:.3f}"
             table.add_row(
                 name, escape(progress.label), progress.stage, f"{progress.done / max(progress.total, 1):.0%}", loss
@@ -66,7 +66,7 @@ class SweepView:
 
     def time_left(self) -> str:
         """What is left at the speed so far, counting runs and parts of them; a question mark at the beginning."""
-        parts = sum(_share(progress) for progress in self.running.values())
+        parts = sum(_share(progress) for progress in list(self.running.values()))
         worked = self.done + self.failed - self.read + parts
         if self.started is None or worked <= 0:
             return "?"
