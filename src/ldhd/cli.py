@@ -249,7 +249,8 @@ def verify(
 @app.command()
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="attention, step, decode, wht; all by default.")
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="attention, step, decode, sweep, wht; all by default."),
     ] = None,
     threads: Annotated[
         int | None, typer.Option(min=1, max=1024, help="Threads to compute with; all cores by default.")

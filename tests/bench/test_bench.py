@@ -95,9 +95,9 @@ def test_growth_is_drawn(tmp_path):
 
 
 def test_unknown_benchmark(capsys):
-    assert set(BENCHMARKS) == {"attention", "step", "decode", "wht"}
+    assert set(BENCHMARKS) == {"attention", "step", "decode", "sweep", "wht"}
     with pytest.raises(SystemExit) as ended:
         main(["bench", "speed"])
     assert ended.value.code == 2
-    message = "ldhd: error: unknown benchmark 'speed'; choose from attention, step, decode, wht\n"
+    message = "ldhd: error: unknown benchmark 'speed'; choose from attention, step, decode, sweep, wht\n"
     assert capsys.readouterr().err == message

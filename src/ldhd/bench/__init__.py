@@ -6,12 +6,14 @@ from ldhd.bench.attention import attention_cases
 from ldhd.bench.decode import decode_cases
 from ldhd.bench.ratio import Case
 from ldhd.bench.step import step_cases
+from ldhd.bench.sweep import sweep_cases
 from ldhd.bench.wht import walsh_hadamard_cases
 
 BENCHMARKS: dict[str, Callable[[], list[Case]]] = {
     "attention": attention_cases,
     "step": step_cases,
     "decode": decode_cases,
+    "sweep": sweep_cases,
     "wht": walsh_hadamard_cases,
 }
 
