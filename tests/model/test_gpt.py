@@ -9,7 +9,7 @@ from ldhd.bench.hugging_face import same_gpt2, translate
 from ldhd.model import GPT, MODELS, ModelConfig
 from ldhd.model.gelu import GELU
 from ldhd.model.gpt import AttentionWeights
-from ldhd.positions import Absolute, NoPosition, RPESquare
+from ldhd.positions import Absolute, Alibi, NoPosition, Rotary, RPESquare
 
 
 def test_absolute_gives_the_logits_of_hugging_face_gpt2():
@@ -34,6 +34,20 @@ def test_logits_at_places_are_those_of_all_places():
     valid = torch.tensor([[True] * 6, [False] * 2 + [True] * 4, [True] * 5 + [False]])
     places = torch.tensor([0, 5, 9, 14])
     assert torch.allclose(model(tokens, valid, places=places), model(tokens, valid).flatten(0, 1)[places], atol=1e-6)
+
+
+@pytest.mark.parametrize("position", [NoPosition, Absolute, Rotary, Alibi])
+def test_fused_attention_is_the_plain_one(position, monkeypatch):
+    config = ModelConfig(layers=2, heads=2, dimension=8, weight_std=0.5, log_length=True)
+    model = GPT(config, 17, position)
+    tokens, valid = torch.randint(17, (3, 9)), torch.ones(3, 9, dtype=torch.bool)
+    valid[1, :4] = valid[2, 7:] = False
+    found = []
+    for least in (1, 10**9):
+        monkeypatch.setattr("ldhd.model.gpt.FUSED_FROM", least)
+        logits = model(tokens, valid)[valid]
+        found.append([logits, *torch.autograd.grad(logits.square().sum(), list(model.parameters()))])
+    assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(*found, strict=True))
 
 
 def test_with_a_cache_there_is_no_gradient():

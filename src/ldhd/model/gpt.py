@@ -52,9 +52,7 @@ class AttentionWeights(nn.Module):
         visible: Bool[Tensor, "#B 1 q k"],
     ) -> Float[Tensor, "B H q k"]:
         """Rows sum to one, or to less by what went to the null key."""
-        scale: Tensor | float = self.scale
-        if self.reference is not None:
-            scale = scale * visible.sum(-1, keepdim=True).log1p() / self.reference
+        scale = self.factor(visible)
         q = q * scale
         # scaled queries and a mask to add save two passes over all pairs, one of them in the backward pass
         logits = q @ k.transpose(-1, -2)
@@ -65,6 +63,20 @@ class AttentionWeights(nn.Module):
             return logits.softmax(-1)
         null = q[..., : self.null_key.shape[1]] @ self.null_key
         return torch.cat([logits, null], dim=-1).softmax(-1)[..., :-1]
+
+    def factor(self, visible: Bool[Tensor, "#B 1 q k"]) -> Float[Tensor, "#B 1 q 1"] | float:
+        """What the logits of each query are multiplied by."""
+        if self.reference is None:
+            return self.scale
+        return self.scale * visible.sum(-1, keepdim=True).log1p() / self.reference
+
+    def plain(self) -> bool:
+        """Whether nobody looks at the weights and they are a softmax of scaled logits and nothing more."""
+        return not hasattr(self, "null_key") and not self._forward_hooks
+
+
+FUSED_FROM = 384
+"""Queries from which on torch's fused attention is faster on a CPU, for embeddings that add nothing to the logits."""
 
 
 class Attention(nn.Module):
@@ -89,7 +101,12 @@ class Attention(nn.Module):
         q, k = self.position.rotate(q, k, positions)
         k, v = (append(cache, name, new, -2, visible.shape[-1]) for name, new in (("k", k), ("v", v)))
         bias = self.position.bias(q, k, x, visible, position_cache)
-        mixed = self.dropout(self.weights(q, k, bias, visible)) @ v
+        if isinstance(bias, float) and self.weights.plain() and (q.is_cuda or q.shape[-2] >= FUSED_FROM):
+            dropped = self.dropout.p if self.training else 0.0
+            q = q * self.weights.factor(visible)
+            mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropped, scale=1.0)
+        else:
+            mixed = self.dropout(self.weights(q, k, bias, visible)) @ v
         return self.out(mixed.transpose(1, 2).flatten(-2))
 
 
