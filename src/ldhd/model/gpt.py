@@ -75,7 +75,7 @@ class AttentionWeights(nn.Module):
         return not hasattr(self, "null_key") and not self._forward_hooks
 
 
-FUSED_FROM = 384
+FUSED_FROM = 768
 """Queries from which on torch's fused attention is faster on a CPU, for embeddings that add nothing to the logits."""
 
 
