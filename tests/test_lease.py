@@ -1,9 +1,9 @@
 """A folder has one owner at a time, whatever processes die, sleep or have wrong clocks."""
 
 import json
-import multiprocessing
 import os
-import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -53,27 +53,27 @@ def test_waiting_can_be_stopped(tmp_path):
         pass
 
 
-def hold_and_tell(folder, connection):
-    with holding(folder):
-        connection.send("held")
-        time.sleep(600)
+HOLD_AND_TELL = """
+import pathlib, sys, time
+from ldhd.lease import holding
+with holding(pathlib.Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(600)
+"""
 
 
 def test_a_killed_owner_is_replaced_at_once(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=hold_and_tell, args=(tmp_path, theirs))
-    process.start()
-    assert ours.poll(60)
+    process = subprocess.Popen([sys.executable, "-c", HOLD_AND_TELL, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "held\n"
     assert not Lease(tmp_path / "lease").take()
-    os.kill(process.pid, signal.SIGKILL)  # and not joined: a zombie is gone too
+    process.kill()  # and not waited for: a zombie is gone too
     deadline = time.monotonic() + 30
     waiting = Lease(tmp_path / "lease")
     while not waiting.take():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert waiting.ours
-    process.join(30)
+    process.communicate(timeout=30)
     assert [path.name for path in tmp_path.iterdir()] == ["lease"]
 
 
