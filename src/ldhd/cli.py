@@ -57,6 +57,8 @@ def run(
     from ldhd.report import print_runs
     from ldhd.report.progress import ProgressBars
     from ldhd.sweep import run_all
+    from ldhd.sweep.torchrun import run_under_torchrun
+    from ldhd.train.parallel import asked_for
 
     configs = make_configs(
         task,
@@ -69,9 +71,7 @@ def run(
         settings=parse_settings(settings or []),
         device=device,
     )
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        from ldhd.sweep.torchrun import run_under_torchrun
-
+    if asked_for() > 1:
         with ProgressBars() as bars:
             records = run_under_torchrun(configs, out, threads=threads, command=context.obj, on_progress=bars)
         if not records:

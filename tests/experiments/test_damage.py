@@ -7,25 +7,18 @@ from pathlib import Path
 import pytest
 
 import ldhd
+from contracts.tiny import TINY
 from ldhd.experiments import load_run, make_config, read_config, read_record, run
 from ldhd.experiments.extension import extended
 from ldhd.experiments.record import finished, read_metrics
 from ldhd.files import BadFileError
 
-TINY = {
-    "model.dimension": 16,
-    "model.heads": 2,
-    "train.batch_size": 8,
-    "train.samples": 40,
-    "train.checkpoint_every": 3,
-    "train.evaluate_every": 2,
-    "test_instances": 6,
-}
+SETTINGS = TINY | {"train.checkpoint_every": 3, "train.evaluate_every": 2}
 
 
 def tiny(seed=0, steps=8, **settings):
     scales = {"train_scales": (1, 2), "test_scales": (1, 2, 4)}
-    return make_config("copy", "rpe-square", steps=steps, seed=seed, settings={**TINY, **settings}, **scales)
+    return make_config("copy", "rpe-square", steps=steps, seed=seed, settings={**SETTINGS, **settings}, **scales)
 
 
 def contents(folder: Path) -> dict[str, object]:

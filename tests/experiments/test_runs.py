@@ -7,6 +7,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
+from contracts.tiny import TINY
 from ldhd import seeds
 from ldhd.experiments import evaluate_run, load_run, make_config, read_config, read_record, run
 from ldhd.experiments.config import RunConfig, make_configs
@@ -18,19 +19,11 @@ from ldhd.model import MODELS
 from ldhd.positions import POSITIONS
 from ldhd.tasks import TASKS
 
-TINY = {
-    "model.dimension": 16,
-    "model.heads": 2,
-    "train.batch_size": 8,
-    "train.samples": 40,
-    "train.checkpoint_every": 3,
-    "train.evaluate_every": 2,
-    "test_instances": 6,
-}
+SETTINGS = TINY | {"train.checkpoint_every": 3, "train.evaluate_every": 2}
 
 
 def tiny(position="rpe-square", task="copy", seed=0, steps=8, **given):
-    settings = {**TINY, **given.pop("settings", {})}
+    settings = {**SETTINGS, **given.pop("settings", {})}
     return make_config(
         task, position, steps=steps, seed=seed, train_scales=(1, 2), test_scales=(1, 2, 4), settings=settings, **given
     )

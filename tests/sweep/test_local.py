@@ -9,11 +9,10 @@ import time
 
 import pytest
 
+from contracts.tiny import TINY
 from ldhd.experiments import make_config, run
 from ldhd.experiments.record import finished
 from ldhd.sweep import run_all
-
-TINY = {"model.dimension": 16, "model.heads": 2, "train.batch_size": 8, "train.samples": 40, "test_instances": 6}
 
 
 def configs(steps=4, seeds=(0, 1, 2)):

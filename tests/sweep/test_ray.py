@@ -6,14 +6,14 @@ import time
 
 import pytest
 
+from contracts.tiny import TINY
 from ldhd.cli import main
 from ldhd.experiments import make_config, run
 from ldhd.sweep import on_ray, run_sweep
 
 ray = pytest.importorskip("ray", reason="the ray extra is not installed")
 
-TINY = {"model.dimension": 16, "model.heads": 2, "train.batch_size": 8, "train.samples": 40, "test_instances": 6}
-TINY |= {"train.checkpoint_every": 20, "train.evaluate_every": 20}
+SETTINGS = TINY | {"train.checkpoint_every": 20, "train.evaluate_every": 20}
 
 
 # a dead node is noticed after one and a half seconds, not minutes
@@ -23,7 +23,7 @@ HEAD = {"num_cpus": 1, "include_dashboard": False, "_system_config": WATCHFUL}
 
 def configs(count, steps):
     scales = {"test_scales": (1, 2), "train_scales": (1, 2)}
-    return [make_config("copy", "rpe-square", steps=steps, seed=i, settings=TINY, **scales) for i in range(count)]
+    return [make_config("copy", "rpe-square", steps=steps, seed=i, settings=SETTINGS, **scales) for i in range(count)]
 
 
 @pytest.fixture

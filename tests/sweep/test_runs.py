@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from contracts.tiny import TINY
 from ldhd.cli import main
 from ldhd.experiments import make_config, read_record, run
 from ldhd.experiments.record import finished
@@ -19,8 +20,7 @@ from ldhd.sweep import in_processes, run_sweep
 from ldhd.sweep.job import Job, Outcome, perform
 from ldhd.sweep.local import in_turn
 
-TINY = {"model.dimension": 16, "model.heads": 2, "train.batch_size": 8, "train.samples": 40, "test_instances": 6}
-TINY |= {"train.checkpoint_every": 2, "train.evaluate_every": 2}
+SETTINGS = TINY | {"train.checkpoint_every": 2, "train.evaluate_every": 2}
 SWEEP = """
 tasks = ["copy"]
 positions = ["rpe", "rpe-square"]
@@ -34,7 +34,7 @@ test_scales = "1-2"
 
 def configs(count=3, steps=4):
     scales = {"test_scales": (1, 2), "train_scales": (1, 2)}
-    return [make_config("copy", "rpe-square", steps=steps, seed=i, settings=TINY, **scales) for i in range(count)]
+    return [make_config("copy", "rpe-square", steps=steps, seed=i, settings=SETTINGS, **scales) for i in range(count)]
 
 
 def failing(times, how="out of order"):
@@ -87,7 +87,7 @@ def test_a_process_that_dies_is_a_failure(tmp_path, monkeypatch):
     )
     monkeypatch.chdir(tmp_path)
     scales = {"test_scales": (1, 2), "train_scales": (1, 2), "steps": 2}
-    dying = make_config("copy", "ldhd_dying:Dying", settings=TINY, **scales)
+    dying = make_config("copy", "ldhd_dying:Dying", settings=SETTINGS, **scales)
     swept = run_sweep([dying, *configs(1)], tmp_path / "out", in_processes(2), retries=1)
     assert [record.position for record in swept.records] == ["rpe-square"]
     assert swept.failures[0].attempts == 2
@@ -129,7 +129,7 @@ def test_a_job_that_is_held_ends_without_an_answer(tmp_path):
 
 def sweep_file(tmp_path, steps=30):
     path = tmp_path / "sweep.toml"
-    lines = [f'"{key}" = {value}' for key, value in TINY.items()]
+    lines = [f'"{key}" = {value}' for key, value in SETTINGS.items()]
     path.write_text(SWEEP.format(steps=steps) + "\n".join(lines))
     return path
 

@@ -4,7 +4,7 @@ import torch
 
 from ldhd.bench.hugging_face import same_gpt2
 from ldhd.bench.ratio import Case, in_turn, summary
-from ldhd.evaluate.decode import END, greedy
+from ldhd.evaluate.decode import END, greedy, until_end
 from ldhd.model import GPT, MODELS, ModelConfig
 from ldhd.positions import RPESquare
 from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE
@@ -42,7 +42,7 @@ def _compare(name: str, prompt: int, new: int, rounds: int) -> list[Case]:
         )
 
     written = generate()[:, prompt:].tolist()
-    if greedy(ours, rows, new) != [row[: row.index(END) + 1] if END in row else row for row in written]:
+    if greedy(ours, rows, new) != [until_end(row) for row in written]:
         raise ValueError("the strings of Hugging Face and ours differ")
     if all(END in row for row in written):
         raise ValueError("all strings end early; there is nothing to compare")

@@ -1,7 +1,5 @@
 """A training step against that of Hugging Face's GPT-2 with the same size, weights, batch and optimizer."""
 
-import time
-
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -64,9 +62,5 @@ def _compare(name: str, model: ModelConfig, config: TrainConfig, rounds: int) ->
 def _matrix_product_peak() -> float:
     """Operations a second of a large matrix product, the best of five."""
     a, b = torch.randn(PEAK_SIZE, PEAK_SIZE), torch.randn(PEAK_SIZE, PEAK_SIZE)
-    best = float("inf")
-    for _ in range(6):
-        started = time.perf_counter()
-        torch.mm(a, b)
-        best = min(best, time.perf_counter() - started)
+    best = min(in_turn({"product": lambda: torch.mm(a, b)}, rounds=5)["product"])
     return 2 * PEAK_SIZE**3 / best

@@ -34,7 +34,7 @@ def greedy(
     written = (
         _cached(model, prompts, new_tokens, device) if cache else _uncached(model, prompts, new_tokens, device, padding)
     )
-    return [_until_end(row) for row in written]
+    return [until_end(row) for row in written]
 
 
 def pad(
@@ -83,5 +83,6 @@ def _uncached(
     return [row[len(prompt) :] for row, prompt in zip(rows, prompts, strict=True)]
 
 
-def _until_end(row: list[int]) -> list[int]:
+def until_end(row: list[int]) -> list[int]:
+    """What is written up to the first `e`."""
     return row[: row.index(END) + 1] if END in row else row

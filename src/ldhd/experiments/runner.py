@@ -86,30 +86,17 @@ def run(
         return _run(config, folder, lease, threads, command, on_progress, stop)
 
 
-def run_together(
-    config: RunConfig,
-    out: Path,
-    *,
-    threads: int = 1,
-    command: str = "",
-    on_progress: OnProgress = lambda progress: None,
-    stop: Callable[[], bool] = lambda: False,
-) -> Record | None:
-    """The same in one of several processes that train one model: the first reads, writes and tests, all train.
-
-    None in all but the first.
-    """
-    if parallel.rank() == 0:
-        return run(config, out, threads=threads, command=command, on_progress=on_progress, stop=stop)
-    if parallel.agree(False):
-        model = new_model(config)
-        prepare(threads)
-        state = new_state(model, config.train)
-        parallel.share(state)
-        train(state, run_task(config), config.train_scales, config.train, config.seed, stop=stop)
-        if state.step < config.train.steps:
-            raise Interrupted(f"{config.label} stopped at step {state.step} of {config.train.steps}")
-    return None
+def follow(config: RunConfig, threads: int, stop: Callable[[], bool]) -> None:
+    """What every process but the first does while that one does `run`: train along, if there is anything to train."""
+    if not parallel.agree(False):
+        return
+    model = new_model(config)
+    prepare(threads)
+    state = new_state(model, config.train)
+    parallel.share(state)
+    train(state, run_task(config), config.train_scales, config.train, config.seed, stop=stop)
+    if state.step < config.train.steps:
+        raise Interrupted(f"{config.label} stopped at step {state.step} of {config.train.steps}")
 
 
 def _run(

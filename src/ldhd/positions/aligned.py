@@ -31,14 +31,6 @@ def key_rows(scores: Float[Tensor, "B A k"], queries: int) -> Float[Tensor, "B A
     return _KeyRows.apply(scores, queries)
 
 
-def diagonal_sums(rows: Float[Tensor, "B A n n"]) -> Float[Tensor, "B A n"]:
-    """[i] = the sum over j of aligned rows at key i."""
-    sums = _restore(rows).sum(-2)
-    # in the last column all rows but the last read the first entry of the next row
-    sums[..., -1] = rows[..., -1, -1]
-    return sums
-
-
 def _align(weights: Tensor) -> Tensor:
     # moving row r by q - 1 - r takes one entry less from each row than it has: its last, which is zero but in row q - 1
     queries, keys = weights.shape[-2:]
@@ -103,4 +95,7 @@ class _KeyRows(Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (rows,) = ctx.saved_tensors
         inner = torch.ops.aten._softmax_backward_data(gradient, rows, -1, rows.dtype)
-        return diagonal_sums(inner), None
+        scores = _restore(inner).sum(-2)
+        # in the last column all rows but the last read the first entry of the next row
+        scores[..., -1] = inner[..., -1, -1]
+        return scores, None

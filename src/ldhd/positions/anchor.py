@@ -27,8 +27,8 @@ class Anchors:
     keys: int
     key_scores: Float[Tensor, "B #H k"] | None = None
     """Logarithms of weights that depend on the key alone, -inf on padding."""
-    soft: Float[Tensor, "B #H q k"] | None = None
-    """Weights where they depend on the query too, aligned."""
+    pair_scores: Float[Tensor, "B #H q k"] | None = None
+    """The same of weights that depend on the query too, -inf where it may not look."""
     distances: Int[Tensor, "B #H q t"] | None = None
     """Distances of the t anchors that are used, None if all are."""
     shares: Float[Tensor, "B #H q t"] | None = None
@@ -36,8 +36,8 @@ class Anchors:
 
     def rows(self) -> Float[Tensor, "B #H q k"]:
         """The soft weights, aligned."""
-        if self.soft is not None:
-            return self.soft
+        if self.pair_scores is not None:
+            return align(self.pair_scores.softmax(-1))
         assert self.key_scores is not None
         return key_rows(self.key_scores, self.queries)
 
@@ -113,9 +113,9 @@ class Anchor(nn.Module):
             anchors = Anchors(queries, keys, key_scores=scores)
             best = _distances_up_to(scores)[..., -queries:] if self.hard else None
         else:
-            scores = self._pair_scores(q, k, hidden, visible, cache)
-            anchors = Anchors(queries, keys, soft=self._per_head(align(scores.softmax(-1))))
-            best = self._per_head(_distances(scores)) if self.hard else None
+            scores = self._per_head(self._pair_scores(q, k, hidden, visible, cache))
+            anchors = Anchors(queries, keys, pair_scores=scores)
+            best = _distances(scores) if self.hard else None
         if best is not None:
             return replace(anchors, distances=best[..., None])
         if self.top is None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ldhd.experiments import Record, RunConfig, run_together
+from ldhd.experiments import Record, RunConfig, follow, run
 from ldhd.experiments.runner import check
 from ldhd.sweep.job import OnProgress
 from ldhd.sweep.local import stop_on_signal
@@ -22,8 +22,10 @@ def run_under_torchrun(
             )
     with parallel.together(configs[0].device), stop_on_signal() as stop:
         command = command.replace("ldhd", f"torchrun --nproc-per-node={parallel.size()} -m ldhd", 1)
-        records = [
-            run_together(config, out, threads=threads, command=command, on_progress=on_progress, stop=stop)
-            for config in configs
-        ]
-    return [record for record in records if record is not None]
+        records = []
+        for config in configs:
+            if parallel.rank() == 0:
+                records.append(run(config, out, threads=threads, command=command, on_progress=on_progress, stop=stop))
+            else:
+                follow(config, threads, stop)
+    return records
