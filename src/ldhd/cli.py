@@ -190,7 +190,7 @@ def show(
     from ldhd.report.instance import trace_json, trace_view
 
     _, task, model = load_run(folder, device)
-    traced = trace(model, task, prompt)
+    traced = trace(model, task.read(prompt))
     print_view(trace_json(traced, task) if as_json else trace_view(traced, task))
 
 
@@ -299,7 +299,7 @@ def demo(
     for record in [] if as_json else records:
         _, task, model = load_run(out / record.hash)
         print(f"\n{record.position} on a string of scale 10, twice as long as any it was trained on:")
-        print_view(trace_view(trace(model, task, "b3141592653="), task))
+        print_view(trace_view(trace(model, task.read("b3141592653=")), task))
     print_runs(records, out, as_json)
 
 

@@ -6,7 +6,7 @@ import torch
 from ldhd.evaluate import evaluate, greedy, score, trace, wilson
 from ldhd.evaluate.decode import pad
 from ldhd.model import GPT, ModelConfig
-from ldhd.positions import RPE, RPESquare
+from ldhd.positions import RPE, Rotary, RPESquare, Sum
 from ldhd.tasks import TASKS
 from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, decode, encode
 
@@ -65,7 +65,7 @@ def test_stopping_early_makes_the_rest_wrong():
 def test_answers_of_several_lengths_are_scored_where_they_have_a_token():
     addition = TASKS["addition"]
     instances = [addition.read("b9+1="), addition.read("b2+3=")]
-    result = score(Oracle(lambda prompt: addition.read(prompt).answer), instances)
+    result = score(Oracle(lambda prompt: addition.read(prompt).answer), addition, instances)
     assert result.per_position == [1.0, 1.0, 1.0]
     assert result.exact == 1.0
 
@@ -114,26 +114,57 @@ def tiny(position):
 
 
 def test_trace_finds_the_first_error_and_the_weights():
-    traced = trace(tiny(RPESquare), COPY, "b407=")
+    traced = trace(tiny(RPESquare), COPY.read("b407="))
     assert traced.instance.answer == "407e"
     assert traced.first_error is not None
     assert traced.output[: traced.first_error] == "407e"[: traced.first_error]
     assert [layer.shape for layer in traced.attention] == [(2, 8, 8)] * 2
-    assert [layer.shape for layer in traced.anchors] == [(2, 8, 8)] * 2
-    assert torch.allclose(traced.anchors[0].sum(-1), torch.ones(2, 8))
+    assert {place: weights.shape for place, weights in traced.anchors.items()} == dict.fromkeys(
+        [(0, 0), (1, 0)], (2, 8, 8)
+    )
+    assert torch.allclose(traced.anchors[0, 0].sum(-1), torch.ones(2, 8))
+
+
+def test_the_document_of_a_trace_holds_the_rows_that_write_the_answer():
+    traced = trace(tiny(lambda *size: Sum([RPE(*size), RPESquare(*size)])), COPY.read("b407="))
+    written = traced.document(COPY.needs(traced.instance), "rpe+rpe-square")
+    assert (written["text"], written["prompt"], written["scale"]) == ("b407=407e", 5, 3)
+    assert [(anchor["layer"], anchor["term"]) for anchor in written["anchors"]] == [
+        (0, "rpe-square"),
+        (1, "rpe-square"),
+    ]
+    for kind, whole in (("attention", traced.attention), ("terms", traced.terms)):
+        rows = torch.tensor(written[kind])
+        assert rows.shape == (2, 2, 4, 8)
+        assert torch.allclose(rows, torch.stack(whole)[:, :, 4:].to(rows), atol=6e-4)
+    assert torch.equal(torch.stack(traced.terms).triu(1), torch.zeros(2, 2, 8, 8))
+
+
+def test_an_embedding_that_adds_nothing_to_the_logits_leaves_no_term():
+    traced = trace(tiny(Rotary), COPY.read("b40="))
+    assert traced.terms == []
+    assert len(traced.attention) == 2
+
+
+def test_results_of_tasks_that_carry_say_how_each_length_of_carry_fares():
+    addition = TASKS["addition"]
+    wrong_after_long_carries = Oracle(lambda prompt: addition.read(prompt).answer.replace("001", "991"))
+    result = score(wrong_after_long_carries, addition, [addition.read("b99+1="), addition.read("b12+1=")])
+    assert result.carries == [(0, 0, 1, 2), (1, 0, 1, 1), (1, 1, 0, 1), (2, 0, 1, 1), (2, 2, 1, 1), (3, 0, 1, 1)]
+    assert score(Oracle(lambda prompt: COPY.read(prompt).answer), COPY, [COPY.read("b1=")]).carries is None
 
 
 def test_trace_reads_the_attention_of_the_query_before_each_token():
-    traced = trace(tiny(RPE), COPY, "b40=")
+    traced = trace(tiny(RPE), COPY.read("b40="))
     slots = traced.slots(COPY.needs(traced.instance))
     # the query of answer token 0 is `=` at index 3, of token 1 the first digit written
     assert slots[0]["x"] == pytest.approx(max(float(layer[:, 3, 1].max()) for layer in traced.attention))
     assert slots[1]["x"] == pytest.approx(max(float(layer[:, 4, 2].max()) for layer in traced.attention))
     assert slots[2]["x"] is None
-    assert traced.anchors == []
+    assert traced.anchors == {}
 
 
 def test_trace_leaves_no_hooks_behind():
     model = tiny(RPESquare)
-    trace(model, COPY, "b1=")
+    trace(model, COPY.read("b1="))
     assert not any(module._forward_hooks for module in model.modules())

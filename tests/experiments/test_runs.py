@@ -228,7 +228,14 @@ class TestRun:
         record = run(config, tmp_path, command="ldhd run copy")
         folder = tmp_path / config.hash
         names = {path.name for path in folder.iterdir()}
-        assert names == {"config.json", "record.json", "metrics.jsonl", "model.safetensors", "checkpoints"}
+        assert names == {
+            "config.json",
+            "record.json",
+            "trace.json",
+            "metrics.jsonl",
+            "model.safetensors",
+            "checkpoints",
+        }
         assert read_record(folder) == record
         assert read_config(folder) == config
         assert [result.scale for result in record.results] == [1, 2, 4]

@@ -5,9 +5,12 @@ from collections import Counter
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contracts.task import TaskContract, generator
 from ldhd.tasks import TASKS
+from ldhd.tasks.digits import carry_lengths
 
 sys.set_int_max_str_digits(10_000)
 
@@ -200,3 +203,26 @@ def test_digits_are_uniform():
     digits = torch.tensor([TASKS["copy"].sample(5, generator(seed)).latent for seed in range(2000)])
     counts = torch.bincount(digits.flatten(), minlength=10)
     assert (counts - 1000).abs().max() < 150
+
+
+@given(st.lists(st.integers(0, 81), max_size=8))
+def test_a_carry_has_travelled_as_far_as_what_it_depends_on(sums):
+    """The carry into place t has travelled k places if it is known from the k places before t and from no fewer."""
+
+    def carry(places):
+        value = 0
+        for place in places:
+            value = (place + value) // 10
+        return value
+
+    for t, length in enumerate(carry_lengths(sums)):
+        enough = [k for k in range(1, t + 1) if all(carry(sums[t - j : t]) == carry(sums[:t]) for j in range(k, t + 1))]
+        assert length == (min(enough) if carry(sums[:t]) else 0)
+
+
+def test_carries_are_given_for_each_answer_token():
+    addition, aligned = TASKS["addition"], TASKS["addition-aligned"].for_scales((4,))
+    assert addition.carries(addition.read("b999+1=")) == [0, 1, 2, 3, 0]
+    assert aligned.carries(aligned.read("b9990+1000=")) == [0, 1, 2, 3, 0, 0]
+    assert TASKS["multiplication"].carries(TASKS["multiplication"].read("b5*22=")) == [0, 1, 1, 0]
+    assert TASKS["copy"].carries(TASKS["copy"].read("b12=")) is None

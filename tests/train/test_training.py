@@ -11,6 +11,7 @@ from ldhd.tasks import TASKS
 from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, decode
 from ldhd.train import TrainConfig, checkpoint, new_state, train
 from ldhd.train.data import IGNORED, TrainingData, to_tensors
+from ldhd.train.diagnosis import diagnosis
 from ldhd.train.loop import live_accuracy, schedule
 
 COPY = TASKS["copy"]
@@ -258,3 +259,37 @@ class TestCheckpoints:
         with pytest.warns(UserWarning, match="is no checkpoint but something else"):
             assert checkpoint.restore(folder, state, "run")
         assert state.step == 6
+
+
+def test_priming_puts_a_share_of_one_scale_into_the_training_set():
+    c = config(samples=200, batch_size=200, priming_share=0.05, priming_scale=5)
+    for samples in (200, "endless"):
+        data = TrainingData(COPY, (1, 2), c.model_copy(update={"samples": samples}), seed=0)
+        lengths = [len(text) for text in rows(data.batch(0))]
+        assert {length: lengths.count(length) for length in set(lengths)} == {
+            5: 95,
+            7: 95,
+            12: 10,
+        }  # the longest without its e
+    with pytest.raises(ValueError, match="go together"):
+        config(priming_share=0.1)
+
+
+def test_metrics_say_how_sharp_the_anchors_are_and_where_attention_goes():
+    model = tiny_model()
+    uniform = {"anchor_entropy": [[pytest.approx(mean_log(10), abs=1e-5)] * 2]}
+    anchor = model.position.anchor
+    for parameter in anchor.parameters():
+        torch.nn.init.zeros_(parameter)
+    found = diagnosis(model, COPY, scale=4, seed=0)
+    assert found["anchor_entropy"] == uniform["anchor_entropy"]
+    assert set(found["needed"]) == {"x"}
+    assert 0 < found["needed"]["x"] < 1
+
+
+def mean_log(n):
+    return sum(math.log(k) for k in range(1, n + 1)) / n
+
+
+def test_no_anchors_no_entropy():
+    assert diagnosis(tiny_model(Abacus), COPY, scale=2, seed=0)["anchor_entropy"] == []

@@ -3,6 +3,9 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from ldhd import seeds
 from ldhd.evaluate.decode import greedy
@@ -26,6 +29,8 @@ class ScaleResult:
     high: float
     per_token: float
     per_position: list[float]
+    carries: Annotated[list[tuple[int, int, int, int]] | None, Field(exclude_if=lambda value: value is None)] = None
+    """Answer token, places the carry into it has travelled, how many were right, of how many; for tasks that carry."""
 
 
 def evaluate(model: GPT, task: Task, scale: int, n: int, seed: int) -> ScaleResult:
@@ -34,10 +39,10 @@ def evaluate(model: GPT, task: Task, scale: int, n: int, seed: int) -> ScaleResu
     The instances depend on task, scale and seed alone, so every embedding is asked the same questions.
     """
     stream = seeds.generator(seed, "test", task.name, scale)
-    return score(model, [task.sample(scale, stream) for _ in range(n)])
+    return score(model, task, [task.sample(scale, stream) for _ in range(n)])
 
 
-def score(model: GPT, instances: Sequence[Instance]) -> ScaleResult:
+def score(model: GPT, task: Task, instances: Sequence[Instance]) -> ScaleResult:
     """The accuracy on instances of one scale."""
     hits: list[list[bool]] = []
     ordered = sorted(instances, key=lambda instance: len(instance.prompt))
@@ -59,7 +64,21 @@ def score(model: GPT, instances: Sequence[Instance]) -> ScaleResult:
         high=high,
         per_token=sum(map(sum, hits)) / sum(map(len, hits)),
         per_position=[sum(column) / len(column) for column in by_position],
+        carries=_by_carry(task, ordered, hits),
     )
+
+
+def _by_carry(
+    task: Task, instances: Sequence[Instance], hits: Sequence[Sequence[bool]]
+) -> list[tuple[int, int, int, int]] | None:
+    counts: dict[tuple[int, int], list[bool]] = {}
+    for instance, row in zip(instances, hits, strict=True):
+        lengths = task.carries(instance)
+        if lengths is None:
+            return None
+        for token, (length, right) in enumerate(zip(lengths, row, strict=True)):
+            counts.setdefault((token, length), []).append(right)
+    return [(*place, sum(right), len(right)) for place, right in sorted(counts.items())]
 
 
 def wilson(successes: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:

@@ -1,6 +1,5 @@
 """What a model looks at while it writes one answer."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +9,8 @@ from torch import Tensor
 
 from ldhd.evaluate.decode import greedy
 from ldhd.model import GPT
-from ldhd.model.gpt import AttentionWeights
-from ldhd.positions.anchor import Anchor, Anchors
-from ldhd.tasks import Instance, Task
+from ldhd.model.looks import looks
+from ldhd.tasks import Instance, Needs
 from ldhd.tasks.tokens import decode, encode
 
 
@@ -25,10 +23,12 @@ class Trace:
     first_error: int | None
     """Index of the first wrong token of the output, None if the output is the answer."""
     attention: list[Float[Tensor, "H n n"]]
-    anchors: list[Float[Tensor, "A n n"]]
-    """One entry a layer (and an anchored term), with one anchor for all heads or one for each; empty without."""
+    terms: list[Float[Tensor, "H n n"]]
+    """What the position embedding adds to the logits of each layer; empty if it adds nothing."""
+    anchors: dict[tuple[int, int], Float[Tensor, "A n n"]]
+    """By layer and term of the position embedding, with one anchor for all heads or one for each."""
 
-    def slots(self, needs: list[dict[str, int | None]]) -> list[dict[str, float | None]]:
+    def slots(self, needs: Needs) -> list[dict[str, float | None]]:
         """For each answer token and needed slot, the largest attention any head pays to it."""
         start = len(self.instance.prompt) - 1
         return [
@@ -41,35 +41,42 @@ class Trace:
             for k, needed in enumerate(needs)
         ]
 
+    def document(self, needs: Needs, position: str) -> dict[str, Any]:
+        """The trace as in trace.json: attention and position terms of the queries that write the answer, by layer,
+        head, answer token and index in the text; anchors by head, position and index; to three decimals."""
+        names = position.split("+")
+        first = len(self.instance.prompt) - 1
+        return {
+            "text": self.instance.text,
+            "prompt": len(self.instance.prompt),
+            "scale": self.instance.scale,
+            "output": self.output,
+            "first_error": self.first_error,
+            "needs": needs,
+            "attention": [_rounded(layer[:, first:]) for layer in self.attention],
+            "terms": [_rounded(layer[:, first:]) for layer in self.terms],
+            "anchors": [
+                {"layer": layer, "term": names[term], "weights": _rounded(weights)}
+                for (layer, term), weights in self.anchors.items()
+            ],
+        }
 
-def trace(model: GPT, task: Task, prompt: str) -> Trace:
-    """Decode one prompt, then read the attention along its right answer."""
-    instance = task.read(prompt)
-    output = decode(greedy(model, [encode(prompt)], len(instance.answer))[0])
-    attention, anchors = weights(model, instance.text)
+
+def trace(model: GPT, instance: Instance) -> Trace:
+    """Decode a prompt, then read the attention along its right answer, `e` excluded as a query."""
+    output = decode(greedy(model, [encode(instance.prompt)], len(instance.answer))[0])
     wrong = (k for k, token in enumerate(instance.answer) if output[k : k + 1] != token)
-    return Trace(instance, output, next(wrong, None), attention, anchors)
+    device = next(model.parameters()).device
+    found = looks(model, torch.tensor([encode(instance.text)[:-1]], device=device))
+    return Trace(
+        instance,
+        output,
+        next(wrong, None),
+        attention=[layer[0] for layer in found.attention],
+        terms=[layer[0] for layer in found.terms],
+        anchors={place: weights[0] for place, weights in found.anchors.items()},
+    )
 
 
-@torch.no_grad()
-def weights(model: GPT, text: str) -> tuple[list[Tensor], list[Tensor]]:
-    """Attention weights and anchor weights of every layer on one string, `e` excluded as a query."""
-    found: dict[type, list[Tensor]] = {AttentionWeights: [], Anchor: []}
-
-    def keep(kind: type) -> Callable[..., None]:
-        def hook(module: Any, inputs: Any, output: Tensor | Anchors) -> None:
-            weights = output.weights() if isinstance(output, Anchors) else output
-            found[kind].append(weights[0].cpu())
-
-        return hook
-
-    modules = [module for module in model.modules() if type(module) in found]
-    handles = [module.register_forward_hook(keep(type(module))) for module in modules]
-    try:
-        model.eval()
-        device = next(model.parameters()).device
-        model(torch.tensor([encode(text)[:-1]], device=device))
-    finally:
-        for handle in handles:
-            handle.remove()
-    return found[AttentionWeights], found[Anchor]
+def _rounded(weights: Tensor) -> list[Any]:
+    return (weights.double() * 1000).round().div(1000).tolist()

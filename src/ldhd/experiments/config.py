@@ -63,6 +63,12 @@ class RunConfig(BaseModel):
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     @property
+    def seen_scales(self) -> Scales:
+        """The training scales, and that of priming if there is one."""
+        priming = self.train.priming_scale
+        return self.train_scales if priming is None else (*self.train_scales, priming)
+
+    @property
     def label(self) -> str:
         extended = f" from {self.extended_from}" if self.extended_from else ""
         return f"{self.task} {self.position} seed {self.seed}{extended}"

@@ -12,7 +12,7 @@ import torch
 
 import ldhd
 from ldhd import seeds
-from ldhd.evaluate import ScaleResult, evaluate
+from ldhd.evaluate import ScaleResult, evaluate, trace
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.parts import build_model, load_task, outline
 from ldhd.experiments.record import (
@@ -114,6 +114,8 @@ def _run(
     _tidy(folder, config)
     state = _trained(config, folder, lease, task, model, on_progress, stop)
     results = _evaluated(config, task, model, on_progress, stop)
+    example = example_scale(config)
+    traced = trace(model, task.sample(example, seeds.generator(0, "trace", task.name, example)))
     record = Record(
         hash=config.hash,
         task=config.task,
@@ -132,6 +134,7 @@ def _run(
         extended_from=config.extended_from,
     )
     lease.check()
+    write_json(folder / "trace.json", traced.document(task.needs(traced.instance), config.position))
     write_json(folder / "record.json", record.model_dump(mode="json"))
     (folder / FAILURE).unlink(missing_ok=True)
     return record
@@ -142,13 +145,19 @@ def check(config: RunConfig) -> None:
     _check_device(config.device)
     task = run_task(config)
     position = outline(config.model_options, config.position, config.position_options).position
-    _check_fits(position, task, config.train_scales, training=True)
+    _check_fits(position, task, config.seen_scales, training=True)
     _check_fits(position, task, config.test_scales, training=False)
+
+
+def example_scale(config: RunConfig) -> int:
+    """The scale of the instance a run leaves its trace on: the largest tested up to twice the training scales."""
+    within = [scale for scale in config.test_scales if scale <= 2 * max(config.train_scales)]
+    return max(within, default=min(config.test_scales))
 
 
 def run_task(config: RunConfig) -> Task:
     """The task in the format of this run's scales."""
-    return load_task(config.task).for_scales((*config.train_scales, *config.test_scales))
+    return load_task(config.task).for_scales((*config.seen_scales, *config.test_scales))
 
 
 def new_model(config: RunConfig, device: str | None = None) -> GPT:

@@ -23,7 +23,7 @@ def trace_json(trace: Trace, task: Task) -> dict[str, Any]:
         "first_error": trace.first_error,
         "needs": needs,
         "attention_on_needs": trace.slots(needs),
-        "anchors": [[_strongest(row) for row in layer] for layer in trace.anchors],
+        "anchors": [[_strongest(row) for row in layer] for layer in trace.anchors.values()],
     }
 
 
@@ -68,12 +68,12 @@ def _mass(trace: Trace, index: int | None, mass: float | None, needed: bool) -> 
 def _anchors(trace: Trace) -> Table:
     table = plain_table()
     text = trace.instance.text[:-1]
-    table.add_column("layer" if all(len(heads) == 1 for heads in trace.anchors) else "head")
+    table.add_column("layer" if all(len(heads) == 1 for heads in trace.anchors.values()) else "head")
     for index, token in enumerate(text):
         table.add_column(f"{token}\n{index}", justify="right")
-    terms = len(trace.anchors) // len(trace.attention)
-    for index, heads in enumerate(trace.anchors):
-        layer = f"{index // terms}" + ("abcdefgh"[index % terms] if terms > 1 else "")
+    several = len({term for _, term in trace.anchors}) > 1
+    for (index, term), heads in trace.anchors.items():
+        layer = f"{index}" + ("abcdefgh"[term] if several else "")
         for head, row in enumerate(_strongest(weights) for weights in heads):
             cells = [text[a["index"]] if a["weight"] >= 0.9 else f"[dim]~{text[a['index']]}[/dim]" for a in row]
             table.add_row(layer if len(heads) == 1 else f"{layer}.{head}", *cells)

@@ -8,7 +8,7 @@ from ldhd.tasks.division import DIVISION
 from ldhd.tasks.multiplication import MULTIPLICATION
 from ldhd.tasks.parity import PARITY
 from ldhd.tasks.parity_direct import PARITY_DIRECT
-from ldhd.tasks.task import Format, Instance, LatentSpace, Task
+from ldhd.tasks.task import Format, Instance, LatentSpace, Needs, Task
 
 TASKS: dict[str, Task] = {
     task.name: task
@@ -24,4 +24,4 @@ TASKS: dict[str, Task] = {
     )
 }
 
-__all__ = ["TASKS", "Format", "Instance", "LatentSpace", "Task"]
+__all__ = ["TASKS", "Format", "Instance", "LatentSpace", "Needs", "Task"]

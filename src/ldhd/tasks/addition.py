@@ -62,6 +62,9 @@ class UnalignedFormat(Format):
     def needs(self, latent: Addends, label: Digits) -> Needs:
         return addition_needs(len(latent[0]), len(latent[1]), len(label))
 
+    def carries(self, latent: Addends) -> list[int]:
+        return addition_carries(latent)
+
 
 def addition_needs(x_length: int, y_length: int, z_length: int) -> Needs:
     """z_t and, at t = z_length, `e`: both digits of this place, and what tells the carry into it.
@@ -84,6 +87,12 @@ def addition_needs(x_length: int, y_length: int, z_length: int) -> Needs:
         }
         for t in range(z_length + 1)
     ]
+
+
+def addition_carries(latent: Addends) -> list[int]:
+    """Over how many places the carry into each place has travelled."""
+    width = max(map(len, latent))
+    return digits.carry_lengths([x + y for x, y in zip(*(digits.pad(n, width) for n in latent), strict=True)])
 
 
 ADDITION = Task("addition", AddendPairs(), total, UnalignedFormat(), train_scales=(1, 2, 3, 4))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ldhd.tasks import digits
-from ldhd.tasks.addition import SHAPE, AddendPairs, Addends, addition_needs, total
+from ldhd.tasks.addition import SHAPE, AddendPairs, Addends, addition_carries, addition_needs, total
 from ldhd.tasks.digits import Digits
 from ldhd.tasks.task import Format, Needs, Task
 
@@ -41,6 +41,9 @@ class AlignedFormat(Format):
     def needs(self, latent: Addends, label: Digits) -> Needs:
         width = self._width(latent)
         return addition_needs(width, width, width + 1)
+
+    def carries(self, latent: Addends) -> list[int]:
+        return addition_carries(latent)
 
     def _width(self, latent: Addends) -> int:
         scale = max(map(len, latent))

@@ -1,5 +1,7 @@
 """Numbers as tuples of digits, least significant first: sampling, parsing and arithmetic at any length."""
 
+from collections.abc import Sequence
+
 import torch
 
 Digits = tuple[int, ...]
@@ -62,6 +64,25 @@ def add(x: Digits, y: Digits) -> Digits:
         total.append(carry % 10)
         carry //= 10
     return strip((*total, carry))
+
+
+def carry_lengths(sums: Sequence[int]) -> list[int]:
+    """For each place and the one after the last, over how many places the carry into it has travelled; 0 without one.
+
+    `sums` are what the places add up to by themselves. The length is how many places before it one must know to know
+    the carry.
+    """
+    carries = [0]
+    for value in sums:
+        carries.append((value + carries[-1]) // 10)
+    lengths = []
+    for place, needed in enumerate(carries):
+        length = 0
+        while needed > 0:  # the least carry that must come into the place before to make this one
+            length += 1
+            needed = max(0, 10 * needed - sums[place - length])
+        lengths.append(length)
+    return lengths
 
 
 def strip(digits: Digits) -> Digits:

@@ -62,6 +62,9 @@ class MultiplicationFormat(Format):
         """
         return operand_needs(len(latent[1]), len(label))
 
+    def carries(self, latent: Operands) -> list[int]:
+        return digits.carry_lengths([latent[0] * digit for digit in latent[1]])
+
 
 def operand_needs(y_length: int, z_length: int) -> Needs:
     """x at index 1, y from index 3, z after `=`: z_t and the final `e` need x and places t and t - 1."""

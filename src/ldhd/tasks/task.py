@@ -79,6 +79,10 @@ class Format(ABC):
         A token that depends on no slot has an empty dict.
         """
 
+    def carries(self, latent: Latent) -> list[int] | None:
+        """Over how many places the carry into each place of the answer has travelled; None if nothing is carried."""
+        return None
+
     def for_scales(self, scales: Sequence[int]) -> "Format":
         """The format of a run over these scales; only formats of a fixed width depend on them."""
         return self
@@ -114,6 +118,11 @@ class Task:
     def needs(self, instance: Instance) -> Needs:
         """For each answer token, the positions of the tokens that determine it; see `Format.needs`."""
         return self.format.needs(instance.latent, self.concept(instance.latent))
+
+    def carries(self, instance: Instance) -> list[int] | None:
+        """For each answer token, over how many places the carry into it has travelled; None if nothing is carried."""
+        lengths = self.format.carries(instance.latent)
+        return None if lengths is None else [*lengths, *[0] * len(instance.answer)][: len(instance.answer)]
 
     def for_scales(self, scales: Sequence[int]) -> "Task":
         """This task in the format of a run over these scales; see `Format.for_scales`."""

@@ -18,6 +18,9 @@ class TrainConfig(BaseModel):
     """Batches whose gradients are averaged for one step."""
     samples: int | Literal["endless"] = 10_000
     """Size of the training set, or fresh instances at every step."""
+    priming_share: float = Field(default=0.0, ge=0.0, lt=1.0, exclude_if=lambda value: value == 0)
+    """Share of training instances taken from `priming_scale` instead of the training scales."""
+    priming_scale: int | None = Field(default=None, ge=1, exclude_if=lambda value: value is None)
     learning_rate: float = Field(default=1e-3, gt=0.0)
     warmup: float = Field(default=0.05, ge=0.0, lt=1.0)
     """Share of the schedule with a linearly rising learning rate."""
@@ -36,6 +39,8 @@ class TrainConfig(BaseModel):
     def _check(self) -> "TrainConfig":
         if self.schedule_steps is not None and self.schedule_steps < self.steps:
             raise ValueError(f"schedule_steps {self.schedule_steps} must not be below steps {self.steps}")
+        if (self.priming_share > 0) != (self.priming_scale is not None):
+            raise ValueError("priming_share and priming_scale go together: give both or neither")
         return self
 
     @field_validator("samples", mode="before")

@@ -35,7 +35,7 @@ class TrainingData:
         self.task, self.scales, self.config, self.seed = task, scales, config, seed
         self.epoch, self.order = -1, torch.empty(0, dtype=torch.long)
         if isinstance(config.samples, int):
-            instances = task.sample_training(scales, config.samples, seeds.generator(seed, "train"))
+            instances = self._sample(scales, config.samples, seeds.generator(seed, "train"))
             self.inputs, self.targets = to_tensors(instances, config.loss)
             self.lengths = torch.tensor([len(instance.text) - 1 for instance in instances])
 
@@ -47,10 +47,17 @@ class TrainingData:
             # scales are taken in turn: go on where the batch before ended, so that none is seen more often
             first = index * size % len(self.scales)
             scales = [*self.scales[first:], *self.scales[:first]]
-            return to_tensors(self.task.sample_training(scales, size, fresh), self.config.loss)
+            return to_tensors(self._sample(scales, size, fresh), self.config.loss)
         chosen = self._places(index * size, size)
         length = int(self.lengths[chosen].max())
         return self.inputs[chosen, :length], self.targets[chosen, :length]
+
+    def _sample(self, scales: Sequence[int], size: int, generator: torch.Generator) -> list[Instance]:
+        """Instances of the training distribution, a share of them of the priming scale if there is one."""
+        scale = self.config.priming_scale
+        primed = 0 if scale is None else round(self.config.priming_share * size)
+        instances = self.task.sample_training(scales, size - primed, generator)
+        return instances + [self.task.sample(scale, generator) for _ in range(primed) if scale is not None]
 
     def _places(self, start: int, size: int) -> Int[Tensor, " size"]:
         """Which instances are seen from the start-th on; an epoch's order is drawn when it is first needed."""

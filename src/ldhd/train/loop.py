@@ -15,6 +15,7 @@ from ldhd.tasks import Task
 from ldhd.train import parallel
 from ldhd.train.config import TrainConfig
 from ldhd.train.data import IGNORED, TrainingData, to_tensors
+from ldhd.train.diagnosis import diagnosis
 from ldhd.train.state import State
 
 LIVE_INSTANCES = 64
@@ -47,6 +48,7 @@ def train(
                     "learning_rate": config.learning_rate * schedule(state.step - 1, config),
                     "gradient_norm": norm,
                     "accuracy": live_accuracy(state.model, task, scales, seed),
+                    **diagnosis(state.model, task, max(scales), seed),
                 }
             )
         state.seconds += time.perf_counter() - started
