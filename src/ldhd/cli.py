@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -124,6 +125,68 @@ def sweep(
         )
     shown = sweep_json if as_json else sweep_view
     print_view(shown(configs, swept.records, swept.failures))
+    if swept.failures:
+        raise typer.Exit(1)
+
+
+@app.command()
+def reproduce(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[FIGURE]...", help="Such as fig2a, cot, priming, or all.")
+    ] = None,
+    size: Annotated[
+        str, typer.Option(metavar="SIZE", help="quick (one seed), full (five) or paper (GPT-2, for GPUs).")
+    ] = "quick",
+    listed: Annotated[bool, typer.Option("--list", help="Show what there is, its time and its stored result.")] = False,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="SEEDS", help="Such as 0-9; those of the size by default.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, max=10**12, help="Stop training after so many steps, to try a preset out.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Folder of runs and figures; reproduced/SIZE by default.")
+    ] = None,
+    device: Device = "cpu",
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """The paper's figures: train what each shows, draw it, and hold it against what the paper says.
+
+    Runs that several figures share, or that are finished already, are done once. Exit code 1 if a run failed for good.
+    """
+    from ldhd.experiments.presets import PRESETS, chosen
+    from ldhd.parsing import parse_range
+    from ldhd.report import print_view
+    from ldhd.report.reproduction import preset_rows, preset_table, reproduction_view, write_reproduction
+    from ldhd.report.sweep import SweepView, failure_lines
+    from ldhd.sweep import in_processes, run_sweep
+
+    if listed or not names:
+        print_view({"presets": preset_rows(size)} if as_json else preset_table(size))
+        return
+    asked = chosen(names)
+    given = None if seeds is None else parse_range(seeds, "--seeds", least=0)
+    configs = {name: PRESETS[name].configs(size, given, steps, device) for name in asked}
+    every = {config.hash: config for found in configs.values() for config in found}
+    out = out or Path("reproduced") / size
+    with SweepView(len(every)) as view:
+        swept = run_sweep(
+            list(every.values()),
+            out,
+            in_processes(workers or os.cpu_count() or 1),
+            command=context.obj,
+            on_progress=view.on_progress,
+            on_settled=view.on_settled,
+        )
+    written = [write_reproduction(name, size, configs[name], swept.records, out, context.obj) for name in asked]
+    for document in [] if as_json else written:
+        print_view(reproduction_view(document))
+    if as_json:
+        print_view({"presets": written, "failures": [asdict(failure) for failure in swept.failures]})
+    for line in failure_lines(swept.failures):
+        print(line, file=sys.stderr)
     if swept.failures:
         raise typer.Exit(1)
 

@@ -84,13 +84,18 @@ def sweep_json(configs: Sequence[RunConfig], records: Sequence[Record], failures
 
 def sweep_view(configs: Sequence[RunConfig], records: Sequence[Record], failures: Sequence[Failure]) -> RenderableType:
     """A row for each kind of run, over its seeds; then what failed, and why."""
+    lines = failure_lines(failures)
+    counts = f"{len(records)} of {len(configs)} runs done, {len(failures)} failed"
+    return Group(_table(configs, records), *map(escape, lines), counts)
+
+
+def failure_lines(failures: Sequence[Failure]) -> list[str]:
+    """Which runs failed, and why."""
     lines = [
         f"failed: {failure.label} ({failure.hash}), tried {failure.attempts} times: {failure.message}"
         for failure in failures[:MOST_FAILURES]
     ]
-    lines += [f"and {len(failures) - MOST_FAILURES} more failed"] if len(failures) > MOST_FAILURES else []
-    counts = f"{len(records)} of {len(configs)} runs done, {len(failures)} failed"
-    return Group(_table(configs, records), *map(escape, lines), counts)
+    return lines + ([f"and {len(failures) - MOST_FAILURES} more failed"] if len(failures) > MOST_FAILURES else [])
 
 
 def _table(configs: Sequence[RunConfig], records: Sequence[Record]) -> Table:

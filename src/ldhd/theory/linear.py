@@ -6,6 +6,7 @@ entries. The paper writes the class with w_0 ranging over R^d, although its text
 w_0 != 0 on the first d' coordinates: otherwise all training labels are sgn(b).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +46,10 @@ class GaussianSubspace:
         return points
 
 
-def fixed_direction_learner(weights: Any) -> Algorithm:
+LinearLearner = Callable[[NDArray[Any], Values], LinearClassifier]
+
+
+def fixed_direction_learner(weights: Any) -> LinearLearner:
     """Knows w_0: puts -b halfway between the largest w_0.x labelled -1 and the smallest labelled 1.
 
     If only one label was seen, -b is the extreme w_0.x of it, and 0 without any sample.
