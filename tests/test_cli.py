@@ -205,3 +205,42 @@ def test_a_finished_run_is_read_not_repeated(finished, capsys):
     arguments = ["run", "copy", "--position", "rpe-square", *TINY, "--out", finished.parent, "--test-scales", "1-3"]
     assert ldhd(capsys, *arguments)[0] == 0
     assert {path: path.stat().st_mtime_ns for path in finished.iterdir()} == before
+
+
+def test_reproduce_lists_what_there_is(capsys):
+    code, out, err = ldhd(capsys, "reproduce", "--list")
+    assert (code, err) == (0, "")
+    for name in ("fig1", "fig2a", "fig8", "cot", "priming"):
+        assert f" {name} " in out
+    code, out, _ = ldhd(capsys, "reproduce", "--size", "paper", "--json")
+    rows = {row["preset"]: row for row in json.loads(out)["presets"]}
+    assert any("steps" in assumed for assumed in rows["fig5"]["assumed"])
+
+
+def test_reproduce_runs_draws_and_compares(tmp_path, capsys):
+    arguments = ["reproduce", "fig1", "fig2a", "fig2b", "--steps", "2", "--workers", "1", "--out", tmp_path]
+    code, out, _ = ldhd(capsys, *arguments)
+    assert code == 0
+    assert "not as the paper says" in out  # after two steps
+    for name in ("fig1", "fig2a", "fig2b"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+    code, out, _ = ldhd(capsys, *arguments, "--json")
+    written = json.loads(out)["presets"][1]
+    assert (written["preset"], written["size"], written["seeds"]) == ("fig2a", "quick", [0])
+    kept = json.loads((tmp_path / "fig2a.json").read_text())
+    assert kept["outcomes"] == written["outcomes"]
+    assert (tmp_path / written["runs"][0] / "record.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["fig9"], "fig9"), (["fig2a", "--size", "huge"], "huge"), (["--list", "--size", "huge"], "huge")],
+)
+def test_reproduce_refuses_what_it_does_not_know(tmp_path, capsys, arguments, message):
+    code, out, err = ldhd(capsys, "reproduce", *arguments, "--out", tmp_path)
+    assert (code, out) == (2, "")
+    assert err.startswith("ldhd: error: ")
+    assert message in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []

@@ -14,6 +14,7 @@ from ldhd.experiments import Record, RunConfig
 from ldhd.experiments.presets import PRESETS, SIZES, Preset
 from ldhd.experiments.reproduction import document, kind_of, stored
 from ldhd.files import write_json
+from ldhd.names import lookup_only
 from ldhd.report.plot import COLOURS, save_figure
 from ldhd.report.table import plain_table
 
@@ -69,7 +70,8 @@ def reproduction_view(written: dict[str, Any]) -> RenderableType:
 
 def preset_table(size: str) -> Table:
     """Every preset with its number of runs, the time its training takes, and its stored result."""
-    table = plain_table(f"presets, size {size} (seeds {', '.join(map(str, SIZES[size]))})")
+    seeds = lookup_only(size, SIZES, "size")
+    table = plain_table(f"presets, size {size} (seeds {', '.join(map(str, seeds))})")
     for column in ("name", "what", "runs", "training", "stored result"):
         table.add_column(column, overflow="fold")
     for name, row in ((row["preset"], row) for row in preset_rows(size)):

@@ -1,0 +1,122 @@
+"""The paper's figures as presets."""
+
+import pytest
+
+from ldhd.experiments.config import make_config
+from ldhd.experiments.parts import outline
+from ldhd.experiments.presets import PRESETS, SIX, SIZES, chosen
+from ldhd.experiments.record import Record
+from ldhd.experiments.reproduction import outcomes
+from ldhd.experiments.runner import check
+
+TRAINED = [name for name in PRESETS if name != "fig1"]
+
+
+def test_every_figure_of_the_paper_is_there():
+    figures = {"fig1", "fig2a", "fig2b", "fig2c", "fig2d", *(f"fig{n}" for n in range(3, 9)), "cot", "priming"}
+    assert set(PRESETS) == figures
+
+
+@pytest.mark.parametrize("name", TRAINED)
+@pytest.mark.parametrize("size", SIZES)
+def test_every_run_can_be_built(name, size):
+    for config in PRESETS[name].configs(size, seeds=[0]):
+        outline(config.model_options, config.position, config.position_options)
+        check(config)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_full_goes_on_where_quick_ended(name):
+    quick, full = ({config.hash for config in PRESETS[name].configs(size)} for size in ("quick", "full"))
+    assert quick < full
+    assert len(full) == 5 * len(quick)
+
+
+FIGURES = [("fig3", "addition"), ("fig4", "copy"), ("fig5", "parity"), ("fig6", "multiplication"), ("fig7", "division")]
+
+
+@pytest.mark.parametrize(("figure", "task"), FIGURES)
+@pytest.mark.parametrize("size", SIZES)
+def test_six_embeddings_have_one_model_and_one_training(figure, task, size):
+    configs = PRESETS[figure].configs(size, seeds=[0])
+    assert [config.position for config in configs] == list(SIX)
+    assert len({(config.task, config.model_options, config.train, config.test_scales) for config in configs}) == 1
+    assert configs[0].task == task
+
+
+def test_size_paper_has_the_paper_s_numbers():
+    copy = PRESETS["fig2b"].configs("paper")[0]
+    assert (copy.model_options.layers, copy.model_options.heads, copy.model_options.dimension) == (12, 12, 768)
+    assert not copy.model_options.log_length
+    assert not copy.model_options.null_key
+    assert (copy.train.learning_rate, copy.train.weight_decay, copy.train.warmup) == (5e-4, 1.0, 0.05)
+    assert (copy.train.steps, copy.train.schedule_steps, copy.train.samples) == (1000, 10_000, 10_000)
+    assert copy.train.batch_size * copy.train.accumulation == 256 * 2 * 2
+    assert copy.position_options["rpe-square"]["projections"] == "separate"
+    addition = PRESETS["fig2c"].configs("paper")
+    assert {config.train.steps for config in addition} == {20_000}
+    assert {config.train.batch_size * config.train.accumulation for config in addition} == {128 * 2 * 2}
+    assert PRESETS["fig2d"].configs("paper")[0].train.steps == 200_000
+    assert {config.train.learning_rate for config in PRESETS["fig8"].configs("paper")} == {1e-4}
+
+
+def test_fewer_steps_keep_the_schedule_of_the_paper():
+    config = PRESETS["fig2a"].configs("paper", steps=3)[0]
+    assert (config.train.steps, config.train.schedule_steps) == (3, 10_000)
+
+
+def test_priming_varies_the_share_alone():
+    configs = [config for config in PRESETS["priming"].configs() if config.position == "rpe"]
+    assert [config.train.priming_share for config in configs] == [0.0, 0.001, 0.01, 0.1]
+    unprimed = {config.train.model_copy(update={"priming_share": 0.0, "priming_scale": None}) for config in configs}
+    assert len(unprimed) == 1
+
+
+def test_names_are_known_and_taken_once():
+    assert chosen(["fig2b", "fig2a", "fig2b"]) == ["fig2b", "fig2a"]
+    assert chosen(["fig1", "all"]) == list(PRESETS)
+    with pytest.raises(ValueError, match="fig2a"):
+        chosen(["fig2"])
+
+
+def record(config, exact, fitted=True):
+    result = {"scale": 10, "n": 1, "exact": exact, "low": 0, "high": 1, "per_token": exact, "per_position": [exact]}
+    given = {"steps": 1, "seconds": 1, "threads": 1, "version": "0", "commit": None, "command": "", "results": [result]}
+    return Record(
+        hash=config.hash,
+        task=config.task,
+        position=config.position,
+        model=config.model,
+        seed=config.seed,
+        train_scales=list(config.train_scales),
+        fitted=fitted,
+        **given,
+    )
+
+
+def test_outcomes_are_held_against_the_claims():
+    preset = PRESETS["fig4"]
+    configs = preset.configs("quick")
+    exact = {"rpe-square": 0.95, "rpe": 0.0, "rope": 0.51, "none": 0.5, "alibi": 0.2, "abacus": 0.96}
+    found = outcomes(preset, configs, [record(config, exact[config.position]) for config in configs])
+    assert {outcome.label: outcome.agrees for outcome in found} == {
+        "rpe-square": True,
+        "rpe": True,
+        "rope": False,
+        "none": True,
+        "alibi": True,
+        "abacus": False,  # better than RPE-Square
+    }
+
+
+def test_outcomes_are_means_over_all_seeds_and_count_the_fitted():
+    preset = PRESETS["fig2b"]
+    configs = preset.configs("quick", seeds=[0, 1, 2])
+    found = outcomes(preset, configs, [record(configs[0], 1.0), record(configs[2], 0.2, fitted=False)])
+    assert len(found) == 1
+    assert (found[0].seeds, found[0].fitted, found[0].agrees) == (2, 1, False)
+    assert found[0].exact == pytest.approx(0.6)
+
+
+def test_presets_of_copy_share_the_defaults_of_a_plain_run():
+    assert PRESETS["fig2b"].configs("quick")[0] == make_config("copy", "rpe-square")
