@@ -13,8 +13,9 @@ from ldhd.experiments.presets import ASSUMED, PRESETS, Claim, Preset
 from ldhd.experiments.record import Record
 from ldhd.files import BadFileError, read_json
 
-HIGH, LOW, CHANCE = 0.9, 0.5, 0.05
-"""Exact match at the largest test scale from which on it is `high`, up to which it is `low`, and above chance."""
+HIGH, LOW, GUESS, CHANCE = 0.9, 0.5, 0.75, 0.05
+"""Exact match at the largest test scale: from the first on it is `high`, up to the second `low`, up to the third nearer to
+a guess of one of two answers than to the truth; above the last it is above chance."""
 
 
 @dataclass(frozen=True)
@@ -104,4 +105,9 @@ def _claim(preset: Preset, config: RunConfig) -> Claim:
 def _agrees(claim: Claim, value: float, reference: float) -> bool | None:
     if claim == "untold":
         return None
-    return {"high": value >= HIGH, "low": value <= LOW, "between": CHANCE < value <= reference}[claim]
+    return {
+        "high": value >= HIGH,
+        "low": value <= LOW,
+        "guess": value <= GUESS,
+        "between": CHANCE < value <= reference,
+    }[claim]
