@@ -14,8 +14,8 @@ from ldhd.experiments.record import Record
 from ldhd.files import BadFileError, read_json
 
 HIGH, LOW, GUESS, CHANCE = 0.9, 0.5, 0.75, 0.05
-"""Exact match at the largest test scale: from the first on it is `high`, up to the second `low`, up to the third nearer to
-a guess of one of two answers than to the truth; above the last it is above chance."""
+"""Exact match at the largest test scale: from the first on it is `high`, up to the second `low`, up to the third nearer
+to a guess between two answers than to the truth; above the last it is above chance."""
 
 
 @dataclass(frozen=True)
