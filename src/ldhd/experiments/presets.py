@@ -152,7 +152,7 @@ DIVISION = Part(
     "division",
     SIX,
     model="base",
-    settings={**PRODUCT, "train.steps": 2000, "train.samples": "endless"},
+    settings={**PRODUCT, "train.steps": 3000, "train.samples": "endless"},
     paper=UNTOLD,
 )
 MOD10 = Part(
