@@ -3,6 +3,9 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from ldhd import seeds
 from ldhd.evaluate.decode import greedy
@@ -26,6 +29,8 @@ class ScaleResult:
     high: float
     per_token: float
     per_position: list[float]
+    carries: Annotated[list[tuple[int, int, int, int]] | None, Field(exclude_if=lambda value: value is None)] = None
+    """[token, length, right, n]: how often answer token `token` was right with a carry chain of `length` into it."""
 
 
 def evaluate(model: GPT, task: Task, scale: int, n: int, seed: int) -> ScaleResult:
