@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from ldhd.evaluate import ScaleResult
-from ldhd.experiments import Record, RunConfig
+from ldhd.experiments import Record, RunConfig, read_config
 from ldhd.report.plot import plot_accuracy
 from ldhd.report.table import accuracy_table, digit_table
 
@@ -30,12 +30,13 @@ def print_view(view: RenderableType | dict[str, Any]) -> None:
 def print_runs(records: Sequence[Record], out: Path, as_json: bool = False) -> None:
     """The table and figure of some runs, and where they are."""
     name = "-".join(dict.fromkeys([records[0].task, *(record.position for record in records)]))
-    figure = plot_accuracy(records, out / f"{name.replace(':', '.')}.png")
+    configs = {record.hash: read_config(out / record.hash) for record in records}
+    figure = plot_accuracy(records, out / f"{name.replace(':', '.')}.png", configs)
     if as_json:
         print_view({"runs": [record.document() for record in records], "figure": str(figure)})
         return
-    print_view(accuracy_table(records))
-    digits = digit_table(records)
+    print_view(accuracy_table(records, configs))
+    digits = digit_table(records, configs)
     if digits is not None:
         print_view(digits)
     for record in records:
