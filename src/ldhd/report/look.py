@@ -38,13 +38,14 @@ def colours(positions: Sequence[str]) -> dict[str, str]:
 
 
 def looks(cells: Sequence[Cell]) -> list[Look]:
-    """How each cell of a task is drawn: its embedding's colour, a marker of its own, a dash for each variant of it."""
-    chosen = colours([cell.position for cell in cells])
-    variants: dict[str, int] = {}
+    """How each cell is drawn: its embedding's colour and marker, a dash for each variant of it within a task."""
+    positions = list(dict.fromkeys(cell.position for cell in cells))
+    chosen = colours(positions)
+    variants: dict[tuple[str, str], int] = {}
     found = []
-    for index, cell in enumerate(cells):
-        variant = variants.setdefault(cell.position, 0)
-        variants[cell.position] += 1
-        dash = DASHES[variant % len(DASHES)]
-        found.append(Look(chosen[cell.position], MARKERS[index % len(MARKERS)], dash))
+    for cell in cells:
+        variant = variants.get((cell.task, cell.position), 0)
+        variants[cell.task, cell.position] = variant + 1
+        marker = MARKERS[positions.index(cell.position) % len(MARKERS)]
+        found.append(Look(chosen[cell.position], marker, DASHES[variant % len(DASHES)]))
     return found

@@ -19,22 +19,23 @@ def plot_accuracy(
     records: Sequence[Record], path: Path, configs: Mapping[str, RunConfig] | None = None, title: str | None = None
 ) -> Path:
     """Exact match against scale, the training range shaded, for each embedding the mean, its 95 % band, every seed."""
-    return plot_cells(cells(records, configs), path, title)
+    grouped = cells(records, configs)
+    return save_figure(draw_accuracy(grouped, looks(grouped), title), path)
 
 
-def plot_cells(grouped: Sequence[Cell], path: Path, title: str | None = None) -> Path:
-    """As `plot_accuracy`, of cells of one task."""
+def draw_accuracy(grouped: Sequence[Cell], styles: Sequence[Look], title: str | None = None) -> "Figure":
+    """The figure of `plot_accuracy`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
     train = grouped[0].train_scales
-    draw_curves(axes, grouped, looks(grouped))
+    draw_curves(axes, grouped, styles)
     axes.set_xlabel("scale of the instance")
     axes.set_ylabel("exact match")
     axes.set_title(title or f"{grouped[0].task}: trained on scales {min(train)}-{max(train)}", loc="left")
     axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return save_figure(figure, path)
+    return figure
 
 
 def draw_curves(axes: "Axes", grouped: Sequence[Cell], styles: Sequence[Look]) -> None:
@@ -92,7 +93,7 @@ def _draw(axes: "Axes", cell: Cell, look: Look, index: int) -> None:
     if len(cell.records) > 1:
         axes.fill_between(scales, low, high, color=look.colour, alpha=0.18, lw=0)
         dots = [(scale, value) for scale in scales for value in cell.exact(scale)]
-        axes.scatter(*zip(*dots, strict=True), color=look.colour, alpha=0.4, s=6, lw=0)
+        axes.scatter([x for x, _ in dots], [y for _, y in dots], color=look.colour, alpha=0.4, s=6, lw=0)
     means = [found.value for found in intervals]
     marker, dash = look.marker[0], look.dash[0]
     axes.plot(scales, means, color=look.colour, marker=marker, ls=dash, lw=width, ms=size, label=_label(cell))

@@ -10,6 +10,9 @@ from ldhd.experiments import Record, RunConfig, read_config, read_record
 from ldhd.experiments.config import FORMAT_VERSION
 from ldhd.experiments.record import FAILURE, read_metrics
 from ldhd.files import BadFileError, read_json
+from ldhd.report.look import COLOURS
+from ldhd.report.summary import kind
+from ldhd.tasks import TASKS
 
 DEEPEST = 3
 """How many folders below the one that was named a run may lie."""
@@ -86,7 +89,7 @@ def find_runs(folders: Sequence[Path]) -> Runs:
             if run is not None and run.record.hash not in seen:
                 seen.add(run.record.hash)
                 found.finished.append(run)
-    found.finished.sort(key=lambda run: (run.config.task, run.config.position, run.config.seed, run.record.hash))
+    found.finished.sort(key=_order)
     return found
 
 
@@ -117,6 +120,14 @@ def _run_folders(folder: Path, depth: int) -> list[Path]:
         return []
     below = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     return [found for path in below for found in _run_folders(path, depth - 1)]
+
+
+def _order(run: Run) -> tuple[Any, ...]:
+    """Our own tasks and embeddings in their order, users' after them by name."""
+    tasks, positions, config = list(TASKS), list(COLOURS), run.config
+    task = (tasks.index(config.task) if config.task in tasks else len(tasks), config.task)
+    position = (positions.index(config.position) if config.position in positions else len(positions), config.position)
+    return (*task, *position, kind(config), config.seed)
 
 
 def _read(folder: Path, found: Runs) -> Run | None:

@@ -56,7 +56,7 @@ def digit_table(records: Sequence[Record], configs: Configs = None) -> Table | N
     for place in range(max(len(values) for _, _, values in rows)):
         table.add_column(f"z{place}", justify="right")
     for label, scale, values in rows:
-        table.add_row(label, str(scale), *map(_percent, values))
+        table.add_row(label, str(scale), *map(percent, values))
     return table
 
 
@@ -64,12 +64,12 @@ def _cell_text(cell: Cell, scale: int) -> str:
     values = cell.exact(scale)
     if not values:
         return ""
-    low, high = _percent(min(values)), _percent(max(values))
-    text = _percent(cell.mean(scale))
+    low, high = percent(min(values)), percent(max(values))
+    text = percent(cell.mean(scale))
     return text if low == high else f"{text}\n[dim]{low}-\n{high}[/dim]"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """One decimal, dropped if it is 0; never rounded up to 100 or down to 0."""
     value = round(100 * share, 1)
     if (value == 100 and share < 1) or (value == 0 and share > 0):
