@@ -26,8 +26,8 @@ VERBS = {
     "not fitted": "does not fit",
     "too few seeds": "has too few seeds on",
 }
-MOST_FINDINGS = 6
-"""Embeddings named in the headline."""
+MOST_FINDINGS, MOST_TASKS = 6, 3
+"""Embeddings named in the headline, and tasks up to which they are named there too."""
 
 
 @dataclass(frozen=True)
@@ -157,15 +157,36 @@ def _finding(grouped: Sequence[Cell]) -> str:
         tasks = found.setdefault(cell.position, {}).setdefault(cell.verdict(), [])
         if cell.task not in tasks:
             tasks.append(cell.task)
+    if len({cell.task for cell in grouped}) > MOST_TASKS:
+        return _counts(found)
     ranked = sorted(found, key=lambda position: -len(found[position].get("generalises", ())))
-    sentences = []
-    for position in ranked[:MOST_FINDINGS]:
-        parts = [
-            f"{verb} {listed([escape(task) for task in found[position][verdict]])}"
-            for verdict, verb in VERBS.items()
-            if verdict in found[position]
-        ]
-        sentences.append(f"<b>{escape(position)}</b> {listed(parts)}")
+    sentences = [f"<b>{escape(position)}</b> {_by_verdict(found[position])}" for position in ranked[:MOST_FINDINGS]]
     rest = len(ranked) - MOST_FINDINGS
     more = f"; {counted(rest, 'other embedding')} below" if rest > 0 else ""
     return "; ".join(sentences) + more + "."
+
+
+def _by_verdict(found: Mapping[str, Sequence[str]]) -> str:
+    """`generalises on copy and parity and fails on addition`, from verdict -> tasks."""
+    return listed(
+        [
+            f"{verb} {listed([escape(task) for task in found[verdict]])}"
+            for verdict, verb in VERBS.items()
+            if verdict in found
+        ]
+    )
+
+
+def _counts(found: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+    """`Of 8 tasks, a generalises on 7, b on 1, c and d on none`, from position -> verdict -> tasks."""
+    tasks = {task for verdicts in found.values() for named in verdicts.values() for task in named}
+    by_count: dict[int, list[str]] = {}
+    for position, verdicts in found.items():
+        asked = {task for named in verdicts.values() for task in named}
+        limited = "" if asked == tasks else f" (tried on {len(asked)})"
+        by_count.setdefault(len(verdicts.get("generalises", ())), []).append(f"<b>{escape(position)}</b>{limited}")
+    ranked = sorted(by_count, reverse=True)
+    parts = [f"{listed(by_count[count])} on {count or 'none'}" for count in ranked]
+    verb = "generalises" if len(by_count[ranked[0]]) == 1 else "generalise"
+    parts[0] = f"{listed(by_count[ranked[0]])} {verb} on {ranked[0] or 'none'}"
+    return f"Of {len(tasks)} tasks, {', '.join(parts)}."

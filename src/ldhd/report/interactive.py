@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from ldhd.report.errors import carry_map, error_map
-from ldhd.report.look import Look
+from ldhd.report.look import DASHES, MARKERS, Look, colours
 from ldhd.report.plot import ticks
 from ldhd.report.statistics import mean_interval
 from ldhd.report.summary import Cell
@@ -25,8 +25,9 @@ def accuracy_figure(cells: Sequence[Cell], styles: Sequence[Look], anchors: Mapp
     data = [_shade(span) for span in _spans(cells[0].train_scales)]
     for trace in data[1:]:
         trace["showlegend"] = False
-    for cell, look in zip(cells, styles, strict=True):
-        data += [*_band(cell.label, look, _interval_rows(cell)), _seeds(cell, look), _mean(cell, look, anchors)]
+    for index, (cell, look) in enumerate(zip(cells, styles, strict=True)):
+        line = _thinner(_mean(cell, look, anchors), index)
+        data += [*_band(cell.label, look, _interval_rows(cell)), _seeds(cell, look), line]
     axis: dict[str, Any] = {"title": {"text": "scale of the instance"}, "tickvals": ticks(scales)}
     if scales[-1] > 30:
         axis |= {"type": "log", "ticktext": [str(tick) for tick in ticks(scales)]}
@@ -43,10 +44,13 @@ def digit_figure(cells: Sequence[Cell], styles: Sequence[Look]) -> Figure | None
     variants = {}
     for scale in _spread(scales, MOST_SCALES):
         traces = []
-        for cell, look in zip(cells, styles, strict=True):
+        for index, (cell, look) in enumerate(zip(cells, styles, strict=True)):
             rows = _token_rows(cell, scale)
             traces += _band(cell.label, look, rows) if rows else []
-            line = _line(cell.label, look) | {"x": [x for x, *_ in rows], "y": [round(y, 4) for _, y, *_ in rows]}
+            line = _thinner(_line(cell.label, look), index) | {
+                "x": [x for x, *_ in rows],
+                "y": [round(y, 4) for _, y, *_ in rows],
+            }
             traces.append(line | {"hovertemplate": "token %{x}: %{y:.1%}"})
         variants[f"scale {scale}"] = traces
     axis = {"title": {"text": "answer token, the first written first"}, "dtick": 1 if scales[-1] <= 15 else None}
@@ -111,11 +115,16 @@ def growth_figure(cases: Sequence[Mapping[str, Any]]) -> Figure | None:
     if not grown:
         return None
     names = list(dict.fromkeys(str(case["case"]).split(", forward")[0] for case in grown))
+    known = colours([name.split()[0] for name in names])
     data = []
     for name in names:
-        points = [(case["n"], round(case["ratio"], 3)) for case in grown if case["case"].split(", forward")[0] == name]
-        xs, ys = zip(*points, strict=True)
-        data.append({"x": xs, "y": ys, "name": escape(name), "mode": "lines+markers", "line": {"width": 1.6}})
+        points = [case for case in grown if case["case"].split(", forward")[0] == name]
+        embedding = name.split()[0]
+        variant = [other for other in names if other.split()[0] == embedding].index(name)
+        line = {"width": 1.8, "color": known[embedding], "dash": DASHES[variant % len(DASHES)][1]}
+        marker = {"symbol": MARKERS[variant % len(MARKERS)][1], "color": known[embedding]}
+        xs, ys = [case["n"] for case in points], [round(case["ratio"], 3) for case in points]
+        data.append({"x": xs, "y": ys, "name": escape(name), "mode": "lines+markers", "line": line, "marker": marker})
     lengths = sorted({case["n"] for case in grown})
     x_axis = {"type": "log", "title": {"text": "length n"}, "tickvals": lengths, "ticktext": [str(n) for n in lengths]}
     y_axis = {"type": "log", "title": {"text": f"time for one string, rpe at n = {lengths[0]} as 1"}, "dtick": "D2"}
@@ -207,6 +216,12 @@ def _line(label: str, look: Look) -> Figure:
     }
 
 
+def _thinner(line: Figure, index: int) -> Figure:
+    """Later lines are thinner, so that lines on top of each other are all seen."""
+    width, size = max(1.6, 4.0 - 0.7 * index), max(5.0, 11.0 - 1.5 * index)
+    return line | {"line": line["line"] | {"width": width}, "marker": line["marker"] | {"size": size}}
+
+
 def _heat(
     values: Sequence[Sequence[float | None]], rows: list[str], x: str, y: str, hover: str, counts: Any = None
 ) -> Figure:
@@ -216,7 +231,7 @@ def _heat(
         "y": rows,
         "zmin": 0,
         "zmax": 1,
-        "colorscale": [[0, "rgba(128,128,128,0.08)"], [0.001, "#fde3cf"], [0.5, "#e8743b"], [1, "#7a1f0d"]],
+        "colorscale": [[0, "rgba(128,128,128,0.1)"], [0.001, "rgba(213,94,0,0.16)"], [1, "rgba(213,94,0,1)"]],
         "showscale": False,
         "xgap": 1,
         "ygap": 1,

@@ -44,7 +44,7 @@ def _field(cell: Cell, colour: str, anchors: dict[tuple[str, str], str], named: 
     text = f"{percent(cell.mean(scale))} % <small>at {scale}, {cell.fitted}/{len(cell.records)} fitted</small>"
     place = anchors[cell.task, cell.label]
     link = f'<a href="#{place}" aria-label="runs of {escape(cell.label)}">{_curve(cell, colour)}</a>'
-    return f"{name}{link}{text}<br>{pill(cell.verdict())}"
+    return f"{name}{link}{text}{pill(cell.verdict())}"
 
 
 def _curve(cell: Cell, colour: str) -> str:

@@ -168,13 +168,16 @@ def draw_training(courses: Sequence[Course], title: str) -> "Figure | None":
 
 
 def _maps(maps: Mapping[str, tuple[Sequence[int], Map]], task: str, y: str) -> "Figure":
+    from matplotlib.colors import LinearSegmentedColormap
+
     columns = min(4, len(maps))
     rows = math.ceil(len(maps) / columns)
     figure = _figure(0.8 + 2.3 * columns, 0.7 + 2.2 * rows)
     panels: list[Axes] = list(figure.subplots(rows, columns, squeeze=False).flat)
+    shades = LinearSegmentedColormap.from_list("errors", ["#f2f2f2", "#e8743b", "#7a1f0d"])
     for axes, (label, (names, values)) in zip(panels, maps.items(), strict=False):
         numbers = [[math.nan if value is None else value for value in row] for row in values]
-        axes.imshow(numbers, cmap="Oranges", vmin=0, vmax=1, aspect="auto")
+        axes.imshow(numbers, cmap=shades, vmin=0, vmax=1, aspect="auto")
         axes.set_yticks(range(len(names)), list(map(str, names)), fontsize=7)
         axes.tick_params(labelsize=7)
         axes.set_title(label, fontsize=8)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,11 @@ class Runs:
     unfinished: list[Path] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
-    @property
+    @cached_property
     def configs(self) -> dict[str, RunConfig]:
         return {run.record.hash: run.config for run in self.finished}
 
-    @property
+    @cached_property
     def folders(self) -> dict[str, Path]:
         return {run.record.hash: run.folder for run in self.finished}
 

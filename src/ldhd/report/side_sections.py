@@ -66,7 +66,9 @@ def bench_section(page: Page, benchmarks: Sequence[Mapping[str, Any]]) -> str:
         parts.append(page.figure(growth, "Whole attention, forward and backward: time against length."))
     for measure in dict.fromkeys(case.get("measure", "speed") for case in cases):
         own = [case for case in cases if case.get("measure", "speed") == measure]
-        shown = table(["case", "shape", "against", "ratio", "range", ""], [_bench_row(case, own) for case in own], (3,))
+        shown = table(
+            ["case", "shape", "against", "ratio", "range", ""], [_bench_row(case, own) for case in own], (3, 4)
+        )
         title = f"<b>{escape(measure)}</b>: {escape(MEANINGS.get(measure, ''))}"
         if len(own) > MOST_ROWS:
             parts.append(f"<details><summary>{title} ({len(own)} rows)</summary>{shown}</details>")

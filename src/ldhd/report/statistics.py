@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import mean, stdev
+from functools import cache
+from statistics import fmean, stdev
 
 from ldhd.evaluate.accuracy import wilson
 
@@ -45,10 +46,10 @@ def mean_interval(values: Sequence[float], lowest: float = 0.0, highest: float =
     """The mean and mean ± t s / sqrt(n), with t the 97.5 % quantile at n - 1 degrees of freedom, clipped to a range."""
     if not values:
         raise ValueError("there are no values to average")
-    centre, n = mean(values), len(values)
+    centre, n = fmean(values), len(values)
     if n == 1:
         return Mean(centre, None, None, 1)
-    reach = t_quantile(0.5 + LEVEL / 2, n - 1) * stdev(values) / math.sqrt(n)
+    reach = t_quantile(0.5 + LEVEL / 2, n - 1) * stdev(values, centre) / math.sqrt(n)
     return Mean(centre, max(lowest, centre - reach), min(highest, centre + reach), n)
 
 
@@ -74,6 +75,7 @@ def sign_test(wins: int, losses: int) -> float:
     return min(1.0, 2 * sum(math.comb(n, k) for k in range(least + 1)) / 2**n)
 
 
+@cache
 def t_quantile(share: float, degrees: int) -> float:
     """The quantile of Student's t for a share of at least a half, by bisection of its distribution function."""
     low, high = 0.0, 1.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import mean, median
+from statistics import fmean, median
 from typing import Any
 
 from ldhd.experiments import Record, RunConfig
@@ -46,7 +46,7 @@ class Cell:
         return {record.seed: value for record in self.records if (value := record.exact(scale)) is not None}
 
     def mean(self, scale: int) -> float:
-        return mean(self.exact(scale))
+        return fmean(self.exact(scale))
 
     def interval(self, scale: int) -> Mean:
         """The mean over seeds at a scale, with its 95 % interval."""
@@ -112,7 +112,7 @@ def per_position(cell: Cell, scale: int) -> Sequence[float]:
     """Accuracy of each answer token at a scale, averaged over seeds."""
     rows = [result.per_position for record in cell.records for result in record.results if result.scale == scale]
     longest = max(map(len, rows), default=0)
-    return [mean(row[place] for row in rows if place < len(row)) for place in range(longest)]
+    return [fmean(row[place] for row in rows if place < len(row)) for place in range(longest)]
 
 
 def _labelled(cell: Cell, others: Sequence[Cell]) -> Cell:

@@ -76,7 +76,7 @@ def _statistics(cells: Sequence[Cell], styles: Sequence[Look], anchors: Mapping[
         rows.append([name, f"{cell.fitted}/{len(cell.records)}", *values, rate, pill(cell.verdict())])
     note = (
         "Exact match in %, mean over all seeds and, below it, its 95 % interval. A seed succeeds if it fits and is "
-        "right on at least 90 % at the largest test scale."
+        "right on at least 90 % at the largest test scale. The verdict looks at the median of the fitted seeds there."
     )
     return table(headers, rows) + f'<p class="note">{note}</p>'
 
@@ -130,9 +130,7 @@ def _comparison(cells: Sequence[Cell]) -> str:
 
 def _maps(page: Page, cells: Sequence[Cell]) -> str:
     shown = [page.figure(error_figure(cell), f"<code>{escape(cell.label)}</code>") for cell in cells]
-    text = (
-        "Share of wrong tokens by scale and place in the answer, over all seeds; darker is worse, blank is not asked."
-    )
+    text = "Share of wrong tokens by scale and place in the answer, over all seeds; the stronger, the more are wrong."
     result = f'<h3>Where the errors are</h3><p class="note">{text}</p>{_grid(shown)}'
     carries = [(cell, carry_figure(cell)) for cell in cells]
     drawn = [page.figure(figure, f"<code>{escape(cell.label)}</code>") for cell, figure in carries if figure]
@@ -146,12 +144,13 @@ def _maps(page: Page, cells: Sequence[Cell]) -> str:
 
 def _courses(page: Page, cells: Sequence[Cell], runs: Runs) -> str:
     """How each seed trained, and in words what went wrong with those that failed."""
-    drawn, reasons = [], []
+    drawn, reasons, any_failed = [], [], False
     for cell in cells:
         courses = [course(record, cell, runs.metrics(record.hash)) for record in cell.records]
         figure = training_figure(courses)
         if figure:
             drawn.append(page.figure(figure, f"<code>{escape(cell.label)}</code>"))
+        any_failed = any_failed or any(one.fate != "right" for one in courses)
         reasons += [_reason(cell, unlucky, courses) for unlucky in courses if unlucky.fate == "not fitted"]
     if not drawn:
         return ""
@@ -162,7 +161,8 @@ def _courses(page: Page, cells: Sequence[Cell], runs: Runs) -> str:
         "that gets least (weakest slot). What a run did not keep is not drawn."
     )
     listing = f"<ul>{''.join(reasons)}</ul>" if reasons else ""
-    return f'<h3>Why a seed failed</h3><p class="note">{text}</p><p class="note">{legend}</p>{listing}{_grid(drawn)}'
+    title = "Why a seed failed" if any_failed else "How the seeds trained"
+    return f'<h3>{title}</h3><p class="note">{text}</p><p class="note">{legend}</p>{listing}{_grid(drawn)}'
 
 
 def _reason(cell: Cell, unlucky: Course, courses: Sequence[Course]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import mean
+from statistics import fmean
 from typing import Any
 
 from ldhd.experiments import Record
@@ -80,13 +80,13 @@ def _beside(name: str, values: Sequence[float], others: Sequence[Sequence[float]
         return f"{100 * value:.1f} %" if unit == "%" else f"{value:.2f} {unit}".rstrip()
 
     ends = [other[-1] for other in others if other]
-    beside = f" (seeds that went right: {shown(mean(ends))})" if ends else ""
+    beside = f" (seeds that went right: {shown(fmean(ends))})" if ends else ""
     return f"{name} {shown(values[-1])}{beside}"
 
 
 def _entropies(rows: Metrics) -> list[float]:
     found = [[value for term in row.get("anchor_entropy") or [] for value in term] for row in rows]
-    return [mean(values) for values in found] if found and all(found) else []
+    return [fmean(values) for values in found] if found and all(found) else []
 
 
 def _thinned(metrics: Metrics) -> list[Mapping[str, Any]]:
