@@ -11,11 +11,21 @@
 
   // black lines would vanish on a dark page
   const seen = (colour) => (colour === '#000000' ? theme().black : colour);
-  function coloured(trace, was) {
+  const key = (trace) => `${trace.legendgroup || trace.name}|${trace.meta}`;
+  const entity = document.createElement('textarea');
+  function shortened(name, width) {
+    entity.innerHTML = name;  // a textarea holds text only
+    const text = entity.value, most = Math.floor((width - 110) / 7.5);
+    if (text.length <= most) return name;
+    entity.textContent = `${text.slice(0, most - 1)}…`;
+    return entity.innerHTML;
+  }
+  function coloured(trace, was, width) {
     const copy = { ...trace };
+    if (copy.name) copy.name = shortened(copy.name, width);
     if (copy.line) copy.line = { ...copy.line, color: seen(copy.line.color) };
     if (copy.marker) copy.marker = { ...copy.marker, color: seen(copy.marker.color) };
-    if (was && was[trace.name] !== undefined) copy.visible = was[trace.name];
+    if (was[key(trace)] !== undefined) copy.visible = was[key(trace)];
     return copy;
   }
 
@@ -26,7 +36,7 @@
     const result = {
       paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', autosize: true,
       font: { family: 'system-ui, sans-serif', size: 13, color: t.ink },
-      hoverlabel: { bgcolor: t.paper, bordercolor: t.line, font: { color: t.ink } },
+      hoverlabel: { namelength: -1, bgcolor: t.paper, bordercolor: t.line, font: { color: t.ink } },
       legend: { orientation: 'h', x: 0, y: -0.2, yanchor: 'top', font: { color: t.ink } },
       ...spec.layout,
       margin: { l: 56, r: 12, t: 12, b: 44, ...(spec.layout.margin || {}) },
@@ -46,8 +56,8 @@
     const spec = figures[div.dataset.figure];
     const canvas = div.querySelector('.canvas');
     const was = {};
-    if (keep && canvas.data) for (const trace of canvas.data) if (trace.meta !== 'seeds') was[trace.name] = trace.visible;
-    const data = (spec.data || spec.variants[spec.chosen]).map((trace) => coloured(trace, was));
+    if (keep && canvas.data) for (const trace of canvas.data) was[key(trace)] = trace.visible;
+    const data = (spec.data || spec.variants[spec.chosen]).map((trace) => coloured(trace, was, canvas.clientWidth));
     const config = { responsive: true, displaylogo: false, displayModeBar: 'hover', modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'] };
     const first = !canvas.data;
     Plotly.react(canvas, data, layout(spec, canvas.clientWidth), config);
