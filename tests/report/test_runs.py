@@ -86,6 +86,13 @@ def test_unfinished_and_failed_runs_are_counted(tmp_path):
     assert found.failed == {failed: "copy rpe seed 1: no memory"}
 
 
+def test_a_config_of_something_else_is_no_run(tmp_path):
+    (tmp_path / "exported").mkdir()
+    (tmp_path / "exported" / "config.json").write_text('{"model_type": "gpt2"}')
+    found = find_runs([tmp_path])
+    assert (found.finished, found.unfinished, found.problems) == ([], [], [])
+
+
 def test_a_place_that_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("")
     for name, message in (("absent", "there is no folder"), ("file", "is no folder")):
@@ -93,7 +100,18 @@ def test_a_place_that_is_no_folder(tmp_path):
             find_runs([tmp_path / name])
 
 
-@pytest.mark.parametrize("trace", [{"text": "b1=1e"}, trace_of() | {"needs": []}, trace_of() | {"prompt": 99}])
+@pytest.mark.parametrize(
+    "trace",
+    [
+        {"text": "b1=1e"},
+        trace_of() | {"needs": []},
+        trace_of() | {"prompt": 99},
+        trace_of() | {"needs": [{"x": 99}] * 6},
+        trace_of() | {"attention": []},
+        trace_of() | {"terms": [[[[None]] * 6]]},
+        trace_of() | {"anchors": [{"weights": []}]},
+    ],
+)
 def test_a_trace_that_does_not_fit_is_noted(tmp_path, trace):
     folder = finished(tmp_path, trace=trace)
     found = find_runs([tmp_path])

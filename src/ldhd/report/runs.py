@@ -97,20 +97,34 @@ def find_runs(folders: Sequence[Path]) -> Runs:
 def checked_trace(path: Path, trace: dict[str, Any]) -> dict[str, Any]:
     """The trace, if its parts fit each other."""
     try:
-        text, prompt, answers = trace["text"], trace["prompt"], len(trace["text"]) - trace["prompt"]
-        rows = [row for layer in trace["attention"] for head in layer for row in head]
-        whole = (
-            0 < prompt < len(text)
-            and len(trace["needs"]) == answers
-            and all(len(head) == answers for layer in trace["attention"] for head in layer)
-            and all(len(row) <= len(text) for row in rows)
-            and all(len(heads) > 0 for heads in (anchor["weights"] for anchor in trace.get("anchors", [])))
-        )
-    except (KeyError, TypeError) as error:
+        whole = _fits(trace)
+    except (KeyError, TypeError, AttributeError) as error:
         raise BadFileError(f"{path} is no trace: {type(error).__name__} {error}") from None
     if not whole:
-        raise BadFileError(f"{path} is no trace: its parts do not fit the string {text!r}")
+        raise BadFileError(f"{path} is no trace: its parts do not fit the string {trace['text']!r}")
     return trace
+
+
+def _fits(trace: dict[str, Any]) -> bool:
+    text, prompt, needs = trace["text"], trace["prompt"], trace["needs"]
+    answers = len(text) - prompt
+    views = [trace["attention"], *([trace["terms"]] if trace.get("terms") else [])]
+    anchors = [anchor["weights"] for anchor in trace.get("anchors") or []]
+    heads = [head for view in views for layer in view for head in layer]
+    return (
+        0 < prompt < len(text)
+        and isinstance(trace["output"], str)
+        and len(needs) == answers
+        and all(index is None or 0 <= index < len(text) for needed in needs for index in needed.values())
+        and all(len(view) > 0 and all(len(layer) > 0 for layer in view) for view in views)
+        and all(len(head) == answers and _rows(head, len(text)) for head in heads)
+        and all(len(heads) > 0 for heads in anchors)
+        and all(0 < len(head) <= len(text) and _rows(head, len(text)) for heads in anchors for head in heads)
+    )
+
+
+def _rows(head: list[list[float]], width: int) -> bool:
+    return all(0 < len(row) <= width and all(isinstance(value, int | float) for value in row) for row in head)
 
 
 def _run_folders(folder: Path, depth: int) -> list[Path]:
@@ -142,7 +156,7 @@ def _read(folder: Path, found: Runs) -> Run | None:
     if (folder / FAILURE).exists():
         failure = read_json(folder / FAILURE)
         found.failed[folder] = f"{failure.get('label', folder.name)}: {failure.get('message', 'no reason given')}"
-    else:
+    elif "format_version" in read_json(folder / "config.json"):  # other things have a config.json too
         found.unfinished.append(folder)
     return None
 

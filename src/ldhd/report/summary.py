@@ -96,12 +96,12 @@ def kind(config: RunConfig) -> str:
 
 
 def told_apart(kinds: Sequence[RunConfig]) -> list[str]:
-    """For each kind of run what tells it from others of its task and position; what its model's name says is left."""
+    """For each kind of run what tells it from others of its task and position; not what its model's name says."""
     flat = [_options(config) for config in kinds]
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for config, options in zip(kinds, flat, strict=True):
         groups.setdefault((config.task, config.position), []).append(options)
-    telling = {group: [key for key in rows[0] if _tells(key, rows)] for group, rows in groups.items()}
+    telling = {group: [key for key in _keys(rows) if _tells(key, rows)] for group, rows in groups.items()}
     return [
         ", ".join(f"{key}={_short(options.get(key))}" for key in telling[config.task, config.position])
         for config, options in zip(kinds, flat, strict=True)
@@ -134,6 +134,10 @@ def _flat(options: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     for key, value in options.items():
         rows += _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [(f"{prefix}{key}", value)]
     return rows
+
+
+def _keys(rows: Sequence[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for row in rows for key in row))
 
 
 def _tells(key: str, rows: Sequence[dict[str, Any]]) -> bool:

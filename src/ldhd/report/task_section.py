@@ -36,7 +36,7 @@ def task_section(
     )
     caption = (
         "Mean over seeds with its 95 % interval; small points are single seeds, crosses those that did not fit. "
-        "Choose embeddings in the legend; a click on a point leads to its run."
+        '<span class="screen">Choose embeddings in the legend; a click on a point leads to its run.</span>'
     )
     parts = [
         f"<h2><code>{escape(task)}</code></h2>",

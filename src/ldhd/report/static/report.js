@@ -6,6 +6,7 @@
     light: { ink: '#1d1f21', muted: '#64696e', line: '#e4e4df', paper: '#fdfdfb', black: '#000000' },
     dark: { ink: '#e8e6e1', muted: '#9da3a8', line: '#33373b', paper: '#212427', black: '#f2f2f2' },
   };
+  const PAPER = 660;
   let printing = false;
   const theme = () => THEMES[scheme.matches && !printing ? 'dark' : 'light'];
 
@@ -41,7 +42,9 @@
       ...spec.layout,
       margin: { l: 56, r: 12, t: 12, b: 44, ...(spec.layout.margin || {}) },
     };
+    if (printing) Object.assign(result, { autosize: false, width: Math.min(width, PAPER) });  // a window may be wider than paper
     for (const key of Object.keys(result)) if (/^[xy]axis/.test(key)) result[key] = { ...axis, ...result[key], title: { ...title, ...result[key].title } };
+    if (spec.variants) result.xaxis.title.text += ` (${spec.chosen})`;
     const traces = spec.data || spec.variants[spec.chosen];
     const entries = traces.filter((trace) => trace.showlegend !== false);
     if (result.showlegend !== false && entries.length > 1) {
