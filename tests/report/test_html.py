@@ -8,6 +8,7 @@ import pytest
 from plotly.offline import get_plotlyjs
 
 from ldhd.cli import main
+from ldhd.files import write_json
 from ldhd.report.html import write_report
 from ldhd.report.side_sections import outcome
 from report.samples import (
@@ -184,6 +185,18 @@ def test_problems_are_warned_of_and_written_down(tmp_path):
     assert "record.json is not whole" in str(told[0].message)
     assert "record.json is not whole" in page
     assert "1 unreadable" in text_of(page)
+
+
+def test_runs_that_did_not_end_are_listed(tmp_path):
+    """Only unfinished and failed runs: there is a report, and it names them."""
+    write_run(tmp_path / "runs", config_of(seed=0), metrics=metrics_of())
+    folder = write_run(tmp_path / "runs", config_of(seed=1))
+    write_json(folder / "failure.json", {"label": "copy seed 1", "message": "loss is <nan>", "attempts": 3})
+    page = write_report([tmp_path / "runs"], tmp_path / "r.html").path.read_text()
+    said = text_of(page)
+    assert "No finished runs." in said
+    assert "0 runs 1 failed 1 unfinished" in said
+    assert "copy seed 1: loss is &lt;nan&gt;" in page
 
 
 def run_command(arguments, capsys):

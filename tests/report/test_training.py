@@ -29,6 +29,7 @@ def test_a_course_reads_what_the_rows_have():
     assert found.accuracy[:2] == pytest.approx([0.125 * 5 / 4, 0.25 * 5 / 4])
     assert found.entropy[-1] == pytest.approx((0.1 + 0.2) / 2)
     assert found.weakest[-1] == pytest.approx(0.9)
+    assert (found.weakest_slots[0], found.weakest_slots[-1]) == ("x", "previous")
     assert found.weakest[0] == pytest.approx(0.1 + 0.88 / 8)
     older = course(record, cell, metrics_of(whole=False))
     assert (older.entropy, older.needed, older.weakest) == ([], {}, [])

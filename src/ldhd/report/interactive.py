@@ -78,35 +78,43 @@ def carry_figure(cell: Cell) -> Figure | None:
 def training_figure(courses: Sequence[Course]) -> Figure | None:
     """Accuracy, anchor entropy and attention on the weakest needed slot over steps, a line a seed."""
     panels = [
-        ("accuracy", "fit", [course.accuracy for course in courses]),
-        ("entropy", "anchor entropy", [course.entropy for course in courses]),
-        ("needed", "weakest slot", [course.weakest for course in courses]),
+        ("fit", [course.accuracy for course in courses]),
+        ("anchor entropy", [course.entropy for course in courses]),
+        ("weakest slot", [course.weakest for course in courses]),
     ]
-    shown = [panel for panel in panels if any(panel[2])]
+    shown = [panel for panel in panels if any(panel[1])]
     if not shown:
         return None
     data = []
     axis: dict[str, Any] = {"title": {"text": "step"}, "anchor": "y" if len(shown) == 1 else f"y{len(shown)}"}
     layout: Figure = {"xaxis": axis, "height": 70 + 110 * len(shown), "showlegend": False, "margin": {"l": 62, "t": 8}}
-    for index, (_, title, lines) in enumerate(shown):
+    for index, (title, lines) in enumerate(shown):
         number = "" if index == 0 else str(index + 1)
         top = 1 - index / len(shown)
-        axis = {"title": {"text": title, "font": {"size": 11}}, "domain": [top - 0.86 / len(shown), top], "nticks": 4}
-        layout[f"yaxis{number}"] = axis | ({"range": [-0.05, 1.05]} if title != "anchor entropy" else {})
+        y_axis = {"title": {"text": title, "font": {"size": 11}}, "domain": [top - 0.86 / len(shown), top], "nticks": 4}
+        layout[f"yaxis{number}"] = y_axis | ({"range": [-0.05, 1.05]} if title != "anchor entropy" else {})
         for course, values in zip(courses, lines, strict=True):
-            colour, dash = FATES[course.fate]
-            data.append(
-                {
-                    "x": course.steps[: len(values)],
-                    "y": [round(value, 4) for value in values],
-                    "yaxis": f"y{number}",
-                    "mode": "lines",
-                    "name": f"seed {course.record.seed}, {course.fate}",
-                    "customdata": [f"run-{course.record.hash}"] * len(values),
-                    "line": {"color": colour, "dash": dash, "width": 1.4 if course.fate == "right" else 2.2},
+            data.append(_course_line(course, values, f"y{number}"))
+            if title == "weakest slot":
+                data[-1] |= {
+                    "text": [escape(slot) for slot in course.weakest_slots],
+                    "hovertemplate": "%{text} %{y:.2f}",
                 }
-            )
     return {"data": data, "layout": layout}
+
+
+def _course_line(course: Course, values: Sequence[float], axis: str) -> Figure:
+    """One quantity of one seed over steps; a click leads to its run."""
+    colour, dash = FATES[course.fate]
+    return {
+        "x": course.steps[: len(values)],
+        "y": [round(value, 4) for value in values],
+        "yaxis": axis,
+        "mode": "lines",
+        "name": f"seed {course.record.seed}, {course.fate}",
+        "customdata": [f"run-{course.record.hash}"] * len(values),
+        "line": {"color": colour, "dash": dash, "width": 1.4 if course.fate == "right" else 2.2},
+    }
 
 
 def growth_figure(cases: Sequence[Mapping[str, Any]]) -> Figure | None:

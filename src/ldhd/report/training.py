@@ -33,6 +33,12 @@ class Course:
         """The attention on the slot that gets least, at each step."""
         return [min(values) for values in zip(*self.needed.values(), strict=True)]
 
+    @property
+    def weakest_slots(self) -> list[str]:
+        """Which slot gets least, at each step."""
+        rows = zip(*self.needed.values(), strict=True)
+        return [min(zip(values, self.needed, strict=True))[1] for values in rows]
+
 
 def fate(record: Record, cell: Cell) -> str:
     """`not fitted`, `fails beyond` (fitted, but at most half right at the largest test scale) or `right`."""

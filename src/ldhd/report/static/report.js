@@ -86,12 +86,18 @@
     });
   }
   const watcher = new IntersectionObserver((entries) => {
-    for (const entry of entries) if (entry.isIntersecting) { watcher.unobserve(entry.target); draw(entry.target); }
+    for (const entry of entries) if (entry.isIntersecting) { watcher.unobserve(entry.target); draw(entry.target, true); }
   }, { rootMargin: '600px' });
   plots.forEach((div) => watcher.observe(div));
-  const redraw = () => { for (const div of plots) if (div.querySelector('.canvas').data) draw(div, true); };
+  const folded = (div) => div.querySelector('.canvas').clientWidth === 0;  // in a closed list: to be drawn when it opens
+  const redraw = () => {
+    for (const div of plots) {
+      if (folded(div)) watcher.observe(div);
+      else if (div.querySelector('.canvas').data) draw(div, true);
+    }
+  };
   scheme.addEventListener('change', redraw);
-  addEventListener('beforeprint', () => { printing = true; plots.forEach((div) => { watcher.unobserve(div); draw(div, true); }); });
+  addEventListener('beforeprint', () => { printing = true; plots.filter((div) => !folded(div)).forEach((div) => draw(div, true)); });
   addEventListener('afterprint', () => { printing = false; redraw(); });
 
   // a link to a run opens the list that holds it

@@ -114,7 +114,8 @@
     function show() {
       const trace = own[+run.value];
       place.replaceChildren(picture(trace, { anchor: anchor.value, view: view.value, head: head.value }));
-      caption.textContent = trace.first_error === null ? 'The output is right.' : `First error at answer token ${trace.first_error}.`;
+      const said = trace.first_error === null ? 'The output is right.' : `First error at answer token ${trace.first_error}.`;
+      caption.textContent = run.hidden ? `${trace.label}. ${said}` : said;
     }
     run.addEventListener('change', offer);
     for (const select of [anchor, view, head]) select.addEventListener('change', show);
