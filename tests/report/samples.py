@@ -107,7 +107,13 @@ PREDICTIONS = {
     "predictions": [
         {"task": "copy", "position": "rpe-square", "verdict": "generalises", "witness": None, "max_scale": 8},
         {"task": "copy", "position": "rpe", "verdict": "generalises", "witness": "b1= & b2=", "max_scale": None},
-        {"task": "parity", "position": "rpe", "verdict": "fails", "witness": {"slot": "x"}, "max_scale": None},
+        {
+            "task": "parity",
+            "position": "rpe",
+            "verdict": "fails",
+            "witness": {"slot": "x", "words": "two tokens, one relation"},
+            "max_scale": None,
+        },
     ]
 }
 LEDGER = {

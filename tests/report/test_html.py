@@ -98,12 +98,13 @@ def test_unfitted_seeds_are_kept_marked_and_explained(sample):
     seeds = [t for figure in embedded(page, "figures") for t in figure.get("data", []) if t.get("meta") == "seeds"]
     crossed = [text for t in seeds for text, s in zip(t["text"], t["marker"]["symbol"], strict=True) if s == "x"]
     assert set(crossed) == {"seed 2, not fitted"}
-    assert "did not fit: at its end exact match at scale 4 37.5 %" in page
+    assert "did not fit; at its end exact match at scale 4: 37.5 %" in page
 
 
 def test_predictions_stand_beside_what_was_measured(sample):
     said = text_of(sample[1])
     assert "1 hit, 1 miss, 1 open" in said
+    assert "two tokens, one relation" in said
     assert outcome("fails", "mixed") == "miss"
     assert outcome("undecided", "fails") == outcome("fails", "not fitted") == outcome("fails", None) == "open"
 

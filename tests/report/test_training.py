@@ -50,9 +50,9 @@ def test_explanation_puts_a_failed_seed_beside_the_right_ones():
     cell = cell_of([(1.0, 1.0), (1.0, 1.0), (0.4, 0.1)])
     courses = [course(record, cell, metrics_of(record.fitted)) for record in cell.records]
     text = explanation(courses[2], courses)
-    assert "exact match at scale 4 37.5 % (seeds that went right: 100.0 %)" in text
-    assert "anchor entropy 1.45 nats (seeds that went right: 0.15 nats)" in text
-    assert "attention on its weakest slot, x, 0.36 (seeds that went right: 0.98)" in text
+    assert "exact match at scale 4: 37.5 % (seeds that went right: 100.0 %)" in text
+    assert "anchor entropy: 1.45 nats (seeds that went right: 0.15 nats)" in text
+    assert "attention on its weakest slot, x: 0.36 (seeds that went right: 0.98)" in text
     assert "seeds that went right" not in explanation(courses[2], courses[2:])
 
 

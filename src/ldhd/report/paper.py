@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ldhd.bench import Case
 from ldhd.report.bench import draw_growth
 from ldhd.report.errors import Map, carry_map, error_map
-from ldhd.report.interactive import FATES
 from ldhd.report.look import DASHES, Look, looks
 from ldhd.report.plot import draw_accuracy, draw_curves, percent_axis, save_figure
 from ldhd.report.runs import Runs
 from ldhd.report.string_picture import draw_string
 from ldhd.report.summary import Cell, per_position
 from ldhd.report.traces import chosen_traces
-from ldhd.report.training import Course, course
+from ldhd.report.training import FATES, Course, course
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

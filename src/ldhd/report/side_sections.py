@@ -7,7 +7,8 @@ from typing import Any
 
 from ldhd.experiments import RunConfig
 from ldhd.report.bench import MEANINGS
-from ldhd.report.interactive import growth_figure
+from ldhd.report.interactive_courses import growth_figure
+from ldhd.report.ledger import plural
 from ldhd.report.markup import Page, counted, pill, table
 from ldhd.report.summary import Cell
 from ldhd.report.table import percent
@@ -23,7 +24,8 @@ def ledger_section(ledger: Mapping[str, Any]) -> str:
     for claim in claims:
         counts[claim["verdict"]] = counts.get(claim["verdict"], 0) + 1
     buttons = "".join(
-        f'<button aria-pressed="true" data-verdict="{escape(verdict)}">{count} {escape(verdict)}</button>'
+        f'<button aria-pressed="true" data-verdict="{escape(verdict)}">{escape(f"{count} {plural(verdict, count)}")}'
+        "</button>"
         for verdict, count in counts.items()
     )
     note = f"{counted(len(claims), 'claim')}, each computed as printed and, where that fails, as corrected."
@@ -127,7 +129,8 @@ def _shortened(witness: Any) -> str:
     """A witness in one line, whole when unfolded."""
     if not witness:
         return ""
-    text = witness if isinstance(witness, str) else json.dumps(witness)
+    words = witness.get("words") if isinstance(witness, dict) else witness
+    text = words if isinstance(words, str) else json.dumps(witness)
     if len(text) <= 90:
         return escape(text)
     return f"<details><summary>{escape(text[:80])}…</summary>{escape(text)}</details>"

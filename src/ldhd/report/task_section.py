@@ -4,14 +4,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import combinations
 
-from ldhd.report.interactive import (
-    FATES,
-    accuracy_figure,
-    carry_figure,
-    digit_figure,
-    error_figure,
-    training_figure,
-)
+from ldhd.report.interactive import accuracy_figure, carry_figure, digit_figure, error_figure
+from ldhd.report.interactive_courses import training_figure
 from ldhd.report.look import Look
 from ldhd.report.markup import Page, counted, listed, pill, swatch, table
 from ldhd.report.runs import Runs
@@ -19,7 +13,7 @@ from ldhd.report.statistics import Mean, paired
 from ldhd.report.summary import Cell
 from ldhd.report.table import percent
 from ldhd.report.traces import string_section
-from ldhd.report.training import Course, course, explanation
+from ldhd.report.training import FATES, Course, course, explanation
 
 MOST_PAIRS, MOST_MAPS = 10, 12
 """What is shown at once; the rest unfolds."""
@@ -169,7 +163,7 @@ def _reason(cell: Cell, unlucky: Course, courses: Sequence[Course]) -> str:
     record = unlucky.record
     text = escape(explanation(unlucky, courses)) or "nothing was kept of its training"
     link = f'<a href="#run-{escape(record.hash)}"><code>{escape(cell.label)}</code> seed {record.seed}</a>'
-    return f"<li>{link} did not fit: at its end {text}.</li>"
+    return f"<li>{link} did not fit; at its end {text}.</li>"
 
 
 def _grid(figures: Sequence[str]) -> str:

@@ -8,6 +8,9 @@ from typing import Any
 from ldhd.experiments import Record
 from ldhd.report.summary import FAILS, Cell
 
+FATES = {"right": ("#0072B2", "solid"), "fails beyond": ("#E69F00", "dot"), "not fitted": ("#D55E00", "dash")}
+"""What became of a seed, and the colour and dash it is drawn with."""
+
 MOST_ROWS = 60
 """Rows of a run's metrics that are drawn, evenly chosen, the last among them."""
 
@@ -77,7 +80,7 @@ def explanation(unlucky: Course, others: Sequence[Course]) -> str:
     if unlucky.needed:
         slot = min(unlucky.needed, key=lambda name: unlucky.needed[name][-1])
         ends = [r.needed[slot] for r in right if slot in r.needed]
-        parts.append(_beside(f"attention on its weakest slot, {slot},", unlucky.needed[slot], ends, ""))
+        parts.append(_beside(f"attention on its weakest slot, {slot}", unlucky.needed[slot], ends, ""))
     return "; ".join(parts)
 
 
@@ -87,7 +90,7 @@ def _beside(name: str, values: Sequence[float], others: Sequence[Sequence[float]
 
     ends = [other[-1] for other in others if other]
     beside = f" (seeds that went right: {shown(fmean(ends))})" if ends else ""
-    return f"{name} {shown(values[-1])}{beside}"
+    return f"{name}: {shown(values[-1])}{beside}"
 
 
 def _entropies(rows: Metrics) -> list[float]:
