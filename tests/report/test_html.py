@@ -119,7 +119,7 @@ def test_traces_are_kept_for_each_fate(sample):
     traces = embedded(sample[1], "traces")
     assert [trace["label"] for trace in traces] == [
         "rpe-square (small), seed 0, right",
-        "rpe (small-2), seed 0, fails beyond",
+        "rpe (small-2), seed 0, falls short",
         "rpe-square, seed 0, right",
         "rpe-square, seed 2, not fitted",
     ]
@@ -172,6 +172,13 @@ def test_a_report_without_runs_needs_something_to_say(tmp_path):
         "There are no finished runs here"
         in write_report([tmp_path], tmp_path / "r.html", ledger=LEDGER).path.read_text()
     )
+
+
+def test_a_place_where_nothing_can_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    for out, message in ((tmp_path, "is a folder"), (tmp_path / "file" / "r.html", "file is no folder")):
+        with pytest.raises(ValueError, match=message):
+            write_report([tmp_path], out, ledger=LEDGER)
 
 
 def test_problems_are_warned_of_and_written_down(tmp_path):

@@ -17,8 +17,8 @@ def cell_of(outcomes, carries=None):
 
 
 def test_fates():
-    cell = cell_of([(1.0, 1.0), (1.0, 0.5), (0.4, 0.1)])
-    assert [course(record, cell, []).fate for record in cell.records] == ["right", "fails beyond", "not fitted"]
+    cell = cell_of([(1.0, 0.9), (1.0, 0.85), (0.4, 1.0)])
+    assert [course(record, cell, []).fate for record in cell.records] == ["right", "falls short", "not fitted"]
 
 
 def test_a_course_reads_what_the_rows_have():

@@ -63,6 +63,7 @@ def write_report(
     figures: Path | None = None,
 ) -> Report:
     """Write the report of all runs in some folders; with `figures`, also each figure as PNG and PDF in that folder."""
+    _check_place(out)
     found = find_runs(runs)
     empty = not (found.finished or found.failed or found.unfinished or found.problems)
     if empty and ledger is None and predictions is None and not benchmarks:
@@ -80,6 +81,15 @@ def write_report(
 
         drawn = draw_all(grouped, found, figures, benchmarks)
     return Report(out, grouped, found, drawn)
+
+
+def _check_place(out: Path) -> None:
+    """ValueError if the report cannot be written there, before anything is read."""
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder; name the file to write, such as {out / 'report.html'}")
+    above = next(folder for folder in out.absolute().parents if folder.exists())
+    if not above.is_dir():
+        raise ValueError(f"{out} cannot be written: {above} is no folder")
 
 
 def cell_document(cell: Cell) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 GOOD, MIDDLING, BAD = (
     {"generalises", "holds", "hit", "right"},
-    {"mixed", "holds with a correction", "undecided", "fails beyond"},
+    {"mixed", "holds with a correction", "undecided", "falls short"},
     {"fails", "fails as printed", "miss", "not fitted"},
 )
 

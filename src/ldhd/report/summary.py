@@ -52,10 +52,13 @@ class Cell:
         """The mean over seeds at a scale, with its 95 % interval."""
         return mean_interval(self.exact(scale))
 
+    def succeeded(self, record: Record) -> bool:
+        """Whether a seed fits and reaches what `generalises` asks for at the largest test scale."""
+        return record.fitted and (record.exact(self.scales[-1]) or 0.0) >= GENERALISES
+
     def success(self) -> Share:
-        """How many seeds reach what `generalises` asks for at the largest test scale; one that did not fit fails."""
-        scale = self.scales[-1]
-        return success_rate([record.fitted and (record.exact(scale) or 0.0) >= GENERALISES for record in self.records])
+        """How many seeds succeeded."""
+        return success_rate([self.succeeded(record) for record in self.records])
 
     def verdict(self) -> str:
         """`generalises`, `fails`, `mixed`, `not fitted`, or `too few seeds`."""

@@ -6,9 +6,9 @@ from statistics import fmean
 from typing import Any
 
 from ldhd.experiments import Record
-from ldhd.report.summary import FAILS, Cell
+from ldhd.report.summary import Cell
 
-FATES = {"right": ("#0072B2", "solid"), "fails beyond": ("#E69F00", "dot"), "not fitted": ("#D55E00", "dash")}
+FATES = {"right": ("#0072B2", "solid"), "falls short": ("#E69F00", "dot"), "not fitted": ("#D55E00", "dash")}
 """What became of a seed, and the colour and dash it is drawn with."""
 
 MOST_ROWS = 60
@@ -44,11 +44,10 @@ class Course:
 
 
 def fate(record: Record, cell: Cell) -> str:
-    """`not fitted`, `fails beyond` (fitted, but at most half right at the largest test scale) or `right`."""
+    """`not fitted`, `falls short` (fitted, but not right enough at the largest test scale) or `right`."""
     if not record.fitted:
         return "not fitted"
-    exact = record.exact(cell.scales[-1])
-    return "fails beyond" if exact is not None and exact <= FAILS else "right"
+    return "right" if cell.succeeded(record) else "falls short"
 
 
 def course(record: Record, cell: Cell, metrics: Metrics) -> Course:
