@@ -69,6 +69,13 @@ def test_points_lead_to_runs_that_are_listed(sample):
         if trace.get("meta") in ("seeds", "mean")
         for target in trace["customdata"]
     }
+    lines = {
+        trace["meta"]
+        for figure in embedded(page, "figures")
+        for trace in figure.get("data", [])
+        if trace.get("name", "").startswith("seed ")
+    }
+    assert lines == {f"run-{run.record.hash}" for run in report.runs.finished}
     assert points <= set(re.findall(r'id="([^"]+)"', page))
     assert {f"run-{run.record.hash}" for run in report.runs.finished} <= points
 

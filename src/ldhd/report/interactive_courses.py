@@ -46,7 +46,7 @@ def _course_line(course: Course, values: Sequence[float], axis: str) -> Figure:
         "yaxis": axis,
         "mode": "lines",
         "name": f"seed {course.record.seed}, {course.fate}",
-        "customdata": [f"run-{course.record.hash}"] * len(values),
+        "meta": f"run-{course.record.hash}",
         "line": {"color": colour, "dash": dash, "width": 1.4 if course.fate == "right" else 2.2},
     }
 

@@ -65,8 +65,9 @@
     const first = !canvas.data;
     Plotly.react(canvas, data, layout(spec, canvas.clientWidth), config);
     if (first) canvas.on('plotly_click', (event) => {
-      const target = event.points[0].customdata;
-      if (typeof target === 'string') location.hash = target;
+      const { customdata, data } = event.points[0];
+      const target = customdata || data.meta;  // of the point, or of its whole line
+      if (typeof target === 'string' && document.getElementById(target)) location.hash = target;
     });
   }
 
