@@ -24,6 +24,15 @@ def test_theory_snippet(capsys):
     assert capsys.readouterr().out.split() == ["4.0", "3.0", "True"]
 
 
+def test_report_snippet(capsys, monkeypatch, tmp_path):
+    (code,) = blocks("docs/report.md", "python")
+    (tmp_path / "results").symlink_to(ROOT / "results")
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    assert "copy rpe-square (small) generalises 1.0" in capsys.readouterr().out
+    assert (tmp_path / "report.html").exists()
+
+
 def test_positions_snippet():
     (code,) = blocks("docs/positions.md", "python")
     n = 9
@@ -64,7 +73,7 @@ def test_sweeps_of_the_page_are_valid():
 
 def test_links_lead_somewhere():
     pages = ("README.md", "CONTRIBUTING.md", "results/README.md", "docs/theory.md", "docs/data.md", "docs/sweeps.md")
-    pages += ("docs/scale.md", "docs/performance.md")
+    pages += ("docs/scale.md", "docs/performance.md", "docs/report.md")
     for page in pages:
         for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
             if not target.startswith("http"):

@@ -341,6 +341,42 @@ def bench(
 
 
 @app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUNS...", help="Folders of runs, or folders of such folders.")],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="The report.")] = Path("report.html"),
+    ledger: Annotated[Path | None, typer.Option(metavar="FILE", help="From `ldhd verify --json`.")] = None,
+    predictions: Annotated[Path | None, typer.Option(metavar="FILE", help="From `ldhd predict --json`.")] = None,
+    bench: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="From `ldhd bench --json`; repeatable.")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also draw every figure here, as PNG and PDF.")
+    ] = None,
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Heading of the report.")] = "Length generalization",
+    as_json: Json = False,
+) -> None:
+    """One HTML file that opens offline: curves, statistics, error maps, anchors, ledger, from records alone."""
+    from ldhd.report import print_view
+    from ldhd.report.given import read_given
+    from ldhd.report.html import write_report
+    from ldhd.report.output import print_report
+
+    written = write_report(
+        runs,
+        out,
+        ledger=read_given(ledger, "claims") if ledger else None,
+        predictions=read_given(predictions, "predictions") if predictions else None,
+        benchmarks=[read_given(path, "cases") for path in bench or []],
+        title=title,
+        figures=figures,
+    )
+    if as_json:
+        print_view(written.document())
+    else:
+        print_report(written)
+
+
+@app.command()
 def demo(
     context: typer.Context,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of everything the demo writes.")] = Path("demo"),

@@ -5,9 +5,9 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from ldhd.evaluate import ScaleResult
-from ldhd.experiments import Record
+from ldhd.experiments import Record, make_config
 from ldhd.report import accuracy_table, digit_table, plot_accuracy
-from ldhd.report.summary import cells, per_position
+from ldhd.report.summary import cells, per_position, told_apart
 
 
 def record(position="rpe", seed=0, exact=(1.0, 0.0), fitted=True, model="small"):
@@ -55,6 +55,34 @@ def test_cells_keep_models_apart_and_failures_in():
     ]
 
 
+def test_cells_keep_configs_apart_and_say_what_differs():
+    """Options tell cells of one embedding apart; a model's name stands for its options; extended runs are others."""
+    configs = [
+        make_config("copy", "rpe", seed=seed, model=model, settings={"train.learning_rate": rate})
+        for model in ("small", "small-2")
+        for rate in (0.001, 0.002)
+        for seed in (0, 1)
+    ]
+    configs.append(configs[0].model_copy(update={"extended_from": "0" * 12}))
+    records = [record(seed=c.seed, model=c.model).model_copy(update={"hash": c.hash}) for c in configs]
+    found = cells(records, {config.hash: config for config in configs})
+    assert [(cell.label, len(cell.records)) for cell in found] == [
+        ("rpe (small, train.learning_rate=0.001, extended=False)", 2),
+        ("rpe (small, train.learning_rate=0.002, extended=False)", 2),
+        ("rpe (small-2, train.learning_rate=0.001, extended=False)", 2),
+        ("rpe (small-2, train.learning_rate=0.002, extended=False)", 2),
+        ("rpe (small, train.learning_rate=0.001, extended=True)", 1),
+    ]
+    assert told_apart([configs[0], configs[4]]) == ["model=small", "model=small-2"]
+
+
+def test_success_needs_a_fit():
+    """A seed succeeds if it fits and is right on 90 % at the largest scale."""
+    outcomes = [(1.0, True), (0.9, True), (0.8, True), (1.0, False)]
+    (cell,) = cells([record(seed=k, exact=(1.0, v), fitted=f) for k, (v, f) in enumerate(outcomes)])
+    assert (cell.success().successes, cell.success().n) == (2, 4)
+
+
 def test_table_shows_every_seed_s_range():
     text = rendered(accuracy_table([record(exact=(1.0, 0.2)), record(seed=1, exact=(1.0, 0.6), fitted=False)]))
     assert " 40 " in text
@@ -87,7 +115,7 @@ def test_figure(tmp_path, suffix, magic):
 
 
 def test_figure_shades_training_and_bands_seeds(monkeypatch, tmp_path):
-    """What is drawn, read off the axes: the training range, a line a cell at its mean, a band from worst to best."""
+    """What is drawn, read off the axes: the training range, a line a cell at its mean, the 95 % band, every seed."""
     drawn = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
     plot_accuracy([record(exact=(1.0, 0.2)), record(seed=1, exact=(1.0, 0.6)), record("rope")], tmp_path / "f.png")
@@ -95,6 +123,8 @@ def test_figure_shades_training_and_bands_seeds(monkeypatch, tmp_path):
     lines = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
     assert lines == {"rpe, 2 seeds": [1.0, pytest.approx(0.4)], "rope, 1 seed": [1.0, 0.0]}
     band = axes.collections[0].get_paths()[0].vertices
-    assert {(10, 0.2), (10, 0.6)} <= {(float(x), float(y)) for x, y in band}
+    assert {(10, 0.0), (10, 1.0)} <= {(float(x), float(y)) for x, y in band}  # 0.4 ± 12.7 * 0.2, clipped
+    dots = {(float(x), float(y)) for x, y in axes.collections[1].get_offsets()}
+    assert dots == {(5, 1.0), (10, 0.2), (10, 0.6)}
     shaded = axes.patches[0].get_extents().transformed(axes.transData.inverted())
     assert (shaded.x0, shaded.x1) == pytest.approx((0.5, 5.5))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
@@ -11,6 +11,9 @@ from rich.table import Table
 from ldhd.bench import Case
 from ldhd.bench.ratio import machine
 from ldhd.report.plot import save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MEANINGS = {
     "speed": "time of the opponent over ours: above 1, we are faster",
@@ -43,12 +46,18 @@ def bench_tables(cases: Sequence[Case]) -> list[Table]:
 
 
 def plot_growth(cases: Sequence[Case], folder: Path) -> list[Path]:
+    """The picture of `draw_growth`, if there is one."""
+    figure = draw_growth(cases)
+    return [] if figure is None else [save_figure(figure, folder / "attention.png", dpi=150)]
+
+
+def draw_growth(cases: Sequence[Case]) -> "Figure | None":
     """Time against length, on logarithmic axes, with the fitted exponent; nothing if no such case was measured."""
     from matplotlib.figure import Figure
 
     grown = [case for case in cases if case.measure == "growth" and case.n is not None]
     if not grown:
-        return []
+        return None
     exponents = {
         case.case.split(", time")[0]: case.ratio
         for case in cases
@@ -69,4 +78,4 @@ def plot_growth(cases: Sequence[Case], folder: Path) -> list[Path]:
     axes.set_title("Whole attention, forward and backward")
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8, frameon=False)
-    return [save_figure(figure, folder / "attention.png", dpi=150)]
+    return figure

@@ -20,7 +20,7 @@ def ledger_json(entries: Sequence[Entry]) -> dict[str, Any]:
 def ledger_table(entries: Sequence[Entry]) -> Table:
     """A row for each claim; the numbers behind a verdict are in the JSON."""
     counts = {verdict: sum(entry.verdict == verdict for entry in entries) for verdict in STYLES}
-    title = "; ".join(f"{count} {_plural(verdict, count)}" for verdict, count in counts.items() if count)
+    title = "; ".join(f"{count} {plural(verdict, count)}" for verdict, count in counts.items() if count)
     table = plain_table(title)
     table.caption = f"computed in {sum(entry.seconds for entry in entries):.1f} s; --json shows the numbers"
     table.add_column("claim", no_wrap=True)
@@ -35,6 +35,6 @@ def ledger_table(entries: Sequence[Entry]) -> Table:
     return table
 
 
-def _plural(verdict: str, count: int) -> str:
+def plural(verdict: str, count: int) -> str:
     """2 hold, 1 holds."""
     return verdict if count == 1 else verdict.replace("holds", "hold").replace("fails", "fail")

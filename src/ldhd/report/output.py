@@ -4,15 +4,18 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 
 from ldhd.evaluate import ScaleResult
-from ldhd.experiments import Record, RunConfig
+from ldhd.experiments import Record, RunConfig, read_config
 from ldhd.report.plot import plot_accuracy
 from ldhd.report.table import accuracy_table, digit_table
+
+if TYPE_CHECKING:
+    from ldhd.report.html import Report
 
 PIPE_WIDTH = 160
 """Columns of a table that goes to a file or a pipe."""
@@ -30,12 +33,13 @@ def print_view(view: RenderableType | dict[str, Any]) -> None:
 def print_runs(records: Sequence[Record], out: Path, as_json: bool = False) -> None:
     """The table and figure of some runs, and where they are."""
     name = "-".join(dict.fromkeys([records[0].task, *(record.position for record in records)]))
-    figure = plot_accuracy(records, out / f"{name.replace(':', '.')}.png")
+    configs = {record.hash: read_config(out / record.hash) for record in records}
+    figure = plot_accuracy(records, out / f"{name.replace(':', '.')}.png", configs)
     if as_json:
         print_view({"runs": [record.document() for record in records], "figure": str(figure)})
         return
-    print_view(accuracy_table(records))
-    digits = digit_table(records)
+    print_view(accuracy_table(records, configs))
+    digits = digit_table(records, configs)
     if digits is not None:
         print_view(digits)
     for record in records:
@@ -61,3 +65,15 @@ def print_results(config: RunConfig, results: Sequence[ScaleResult], as_json: bo
     for r in results:
         table.add_row(str(r.scale), str(r.n), f"{r.exact:.3f}", f"{r.low:.3f}-{r.high:.3f}", f"{r.per_token:.3f}")
     print_view(table)
+
+
+def print_report(report: "Report") -> None:
+    """Where the report is and what it is about; what could not be read was warned of."""
+    runs = report.runs
+    counts = [f"{len(runs.finished)} runs in {len(report.cells)} cells"]
+    counts += [f"{len(runs.failed)} failed"] if runs.failed else []
+    counts += [f"{len(runs.unfinished)} unfinished"] if runs.unfinished else []
+    counts += [f"{len(runs.problems)} unreadable"] if runs.problems else []
+    print(f"report: {report.path} ({', '.join(counts)})")
+    if report.figures:
+        print(f"figures: {report.figures[0].parent} ({len(report.figures)} files)")

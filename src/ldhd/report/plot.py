@@ -1,65 +1,69 @@
-"""Figures for papers: accuracy against scale."""
+"""Figures for papers: accuracy against scale. Bands are 95 % intervals of the mean over seeds, as in all figures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ldhd.experiments import Record
+from ldhd.experiments import Record, RunConfig
 from ldhd.files import write_bytes
+from ldhd.report.look import Look, looks
 from ldhd.report.summary import Cell, cells
 
 if TYPE_CHECKING:  # importing it takes half a second
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, told apart by colour-blind readers too; an embedding keeps its colour in every figure.
-COLOURS = {
-    "rpe-square": "#0072B2",
-    "rpe": "#D55E00",
-    "rpe-absolute": "#009E73",
-    "abacus": "#CC79A7",
-    "rope": "#E69F00",
-    "alibi": "#56B4E9",
-    "none": "#000000",
-    "absolute": "#8C6D31",
-}
-OTHERS = ["#7F7F7F", "#9467BD", "#17BECF", "#BCBD22"]
-MARKERS = "osD^vP*X"
+
+def plot_accuracy(
+    records: Sequence[Record], path: Path, configs: Mapping[str, RunConfig] | None = None, title: str | None = None
+) -> Path:
+    """Exact match against scale, the training range shaded, for each embedding the mean, its 95 % band, every seed."""
+    grouped = cells(records, configs)
+    return save_figure(draw_accuracy(grouped, looks(grouped), title), path)
 
 
-def plot_accuracy(records: Sequence[Record], path: Path) -> Path:
-    """Exact match against scale, the training range shaded, a line for each embedding, its band over seeds."""
-    grouped = cells(records)
+def draw_accuracy(grouped: Sequence[Cell], styles: Sequence[Look], title: str | None = None) -> "Figure":
+    """The figure of `plot_accuracy`."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import PercentFormatter
 
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
     train = grouped[0].train_scales
+    draw_curves(axes, grouped, styles)
+    axes.set_xlabel("scale of the instance")
+    axes.set_ylabel("exact match")
+    axes.set_title(title or f"{grouped[0].task}: trained on scales {min(train)}-{max(train)}", loc="left")
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def draw_curves(axes: "Axes", grouped: Sequence[Cell], styles: Sequence[Look]) -> None:
+    """The curves of some cells on one pair of axes, the training range shaded."""
+    train = grouped[0].train_scales
     axes.axvspan(min(train) - 0.5, max(train) + 0.5, color="0.92", lw=0, label="training scales")
-    others = iter(OTHERS * len(grouped))
-    for index, cell in enumerate(grouped):
-        colour = COLOURS.get(cell.position) or next(others)
-        _draw(axes, cell, colour, index, _label(cell, grouped))
+    for index, (cell, look) in enumerate(zip(grouped, styles, strict=True)):
+        _draw(axes, cell, look, index)
     scales = sorted({scale for cell in grouped for scale in cell.scales})
     if max(scales) > 30:
         axes.set_xscale("symlog", linthresh=10)
-    axes.set_xticks(_ticks(scales), [str(scale) for scale in _ticks(scales)])
+    axes.set_xticks(ticks(scales), [str(scale) for scale in ticks(scales)])
     axes.minorticks_off()
     axes.set_xlim(min(scales) - 0.5, max(scales) + 0.5)
+    percent_axis(axes)
+
+
+def percent_axis(axes: "Axes") -> None:
+    """Shares from 0 to 1 as per cent, on light lines."""
+    from matplotlib.ticker import PercentFormatter
+
     axes.set_ylim(-0.03, 1.03)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_xlabel("scale of the instance")
-    axes.set_ylabel("exact match")
-    axes.set_title(f"{grouped[0].task}: trained on scales {min(train)}-{max(train)}", loc="left")
     axes.grid(axis="y", color="0.9")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return save_figure(figure, path, dpi=160)
 
 
-def save_figure(figure: "Figure", path: Path, dpi: int) -> Path:
+def save_figure(figure: "Figure", path: Path, dpi: int = 160) -> Path:
     """Write a figure at once, as PNG or PDF by its suffix."""
     content = BytesIO()
     figure.savefig(content, format=path.suffix.lstrip(".") or "png", dpi=dpi)
@@ -67,32 +71,35 @@ def save_figure(figure: "Figure", path: Path, dpi: int) -> Path:
     return path
 
 
-def _draw(axes: "Axes", cell: Cell, colour: str, index: int, label: str) -> None:
-    """Mean over seeds with the band from the worst to the best; every seed is in it.
+def ticks(scales: Sequence[int]) -> list[int]:
+    """Every scale up to 10, then only those that leave room."""
+    chosen: list[int] = []
+    for scale in scales:
+        if not chosen or scale <= 10 or scale >= 1.2 * chosen[-1]:
+            chosen.append(scale)
+    return chosen
+
+
+def _draw(axes: "Axes", cell: Cell, look: Look, index: int) -> None:
+    """Mean over seeds, the 95 % interval of the mean as a band, every seed as a dot.
 
     Later lines are thinner, so that lines on top of each other are all seen.
     """
     scales = cell.scales
-    low = [min(cell.exact(scale)) for scale in scales]
-    high = [max(cell.exact(scale)) for scale in scales]
-    means = [cell.mean(scale) for scale in scales]
-    width, size, marker = max(1.4, 3.2 - 0.6 * index), max(3.5, 7.5 - index), MARKERS[index % len(MARKERS)]
-    axes.fill_between(scales, low, high, color=colour, alpha=0.18, lw=0)
-    axes.plot(scales, means, color=colour, marker=marker, lw=width, ms=size, label=label)
+    intervals = [cell.interval(scale) for scale in scales]
+    low = [found.value if found.low is None else found.low for found in intervals]
+    high = [found.value if found.high is None else found.high for found in intervals]
+    width, size = max(1.4, 3.2 - 0.6 * index), max(3.5, 7.5 - index)
+    if len(cell.records) > 1:
+        axes.fill_between(scales, low, high, color=look.colour, alpha=0.18, lw=0)
+        dots = [(scale, value) for scale in scales for value in cell.exact(scale)]
+        axes.scatter([x for x, _ in dots], [y for _, y in dots], color=look.colour, alpha=0.4, s=6, lw=0)
+    means = [found.value for found in intervals]
+    marker, dash = look.marker[0], look.dash[0]
+    axes.plot(scales, means, color=look.colour, marker=marker, ls=dash, lw=width, ms=size, label=_label(cell))
 
 
-def _label(cell: Cell, grouped: Sequence[Cell]) -> str:
-    several = len({other.model for other in grouped}) > 1
-    name = f"{cell.position} ({cell.model})" if several else cell.position
+def _label(cell: Cell) -> str:
     count = len(cell.records)
     seeds = f"{count} seed{'s' if count > 1 else ''}"
-    return f"{name}, {seeds}" if cell.fitted == count else f"{name}, {seeds}, {cell.fitted} fitted"
-
-
-def _ticks(scales: Sequence[int]) -> list[int]:
-    """Every scale up to 10, then only those that leave room."""
-    ticks: list[int] = []
-    for scale in scales:
-        if not ticks or scale <= 10 or scale >= 1.2 * ticks[-1]:
-            ticks.append(scale)
-    return ticks
+    return f"{cell.label}, {seeds}" if cell.fitted == count else f"{cell.label}, {seeds}, {cell.fitted} fitted"

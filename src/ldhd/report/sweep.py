@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ldhd.experiments import Failure, Progress, Record, RunConfig
-from ldhd.report.summary import Cell
+from ldhd.report.summary import Cell, kind, told_apart
 from ldhd.report.table import plain_table
 
 MOST_FAILURES = 20
@@ -102,11 +102,11 @@ def _table(configs: Sequence[RunConfig], records: Sequence[Record]) -> Table:
     by_hash = {record.hash: record for record in records}
     kinds: dict[str, list[RunConfig]] = {}
     for config in configs:
-        kinds.setdefault(config.model_dump_json(exclude={"seed", "extended_from"}), []).append(config)
+        kinds.setdefault(kind(config), []).append(config)
     table = plain_table("exact match in % at the largest test scale, mean over seeds")
     for column in ("task", "position", "options", "done", "fitted", "scale", "exact", "verdict"):
         table.add_column(column, overflow="fold")
-    told = _told([group[0] for group in kinds.values()])
+    told = told_apart([group[0] for group in kinds.values()])
     for group, options in zip(kinds.values(), told, strict=True):
         found = tuple(by_hash[config.hash] for config in group if config.hash in by_hash)
         first, scale = group[0], max(group[0].test_scales)
@@ -114,26 +114,6 @@ def _table(configs: Sequence[RunConfig], records: Sequence[Record]) -> Table:
         rest = (f"{cell.fitted}", str(scale), f"{100 * cell.mean(scale):.1f}", cell.verdict()) if found else ()
         table.add_row(first.task, first.position, escape(options), f"{len(found)}/{len(group)}", *rest)
     return table
-
-
-def _told(kinds: Sequence[RunConfig]) -> list[str]:
-    """For each kind of run what tells it from others of its task and position."""
-    flat = [dict(_flat(kind.model_dump(mode="json", exclude={"seed", "extended_from"}))) for kind in kinds]
-    values: dict[tuple[str, str, str], set[str]] = {}
-    for kind, options in zip(kinds, flat, strict=True):
-        for key, value in options.items():
-            values.setdefault((kind.task, kind.position, key), set()).add(repr(value))
-    return [
-        ", ".join(f"{k}={v}" for k, v in options.items() if len(values[kind.task, kind.position, k]) > 1)
-        for kind, options in zip(kinds, flat, strict=True)
-    ]
-
-
-def _flat(options: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    rows: list[tuple[str, Any]] = []
-    for key, value in options.items():
-        rows += _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [(f"{prefix}{key}", value)]
-    return rows
 
 
 def _share(progress: Progress) -> float:

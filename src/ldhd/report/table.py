@@ -1,12 +1,15 @@
 """Tables for the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich import box
 from rich.table import Table
 
-from ldhd.experiments import Record
+from ldhd.experiments import Record, RunConfig
 from ldhd.report.summary import Cell, cells, per_position
+
+Configs = Mapping[str, RunConfig] | None
+"""A config for each hash, to tell apart what records alone do not."""
 
 WIDEST_ANSWER = 16
 """Longest answer whose tokens are shown in columns of their own."""
@@ -17,9 +20,9 @@ def plain_table(title: str | None = None) -> Table:
     return Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
 
 
-def accuracy_table(records: Sequence[Record]) -> Table:
+def accuracy_table(records: Sequence[Record], configs: Configs = None) -> Table:
     """Exact match by scale: a row for each embedding, the mean over its seeds and, below it, the range."""
-    grouped = cells(records)
+    grouped = cells(records, configs)
     scales = sorted({scale for cell in grouped for scale in cell.scales})
     models = list(dict.fromkeys(cell.model for cell in grouped))
     table = plain_table(f"{grouped[0].task}: exact match in % by scale")
@@ -31,17 +34,16 @@ def accuracy_table(records: Sequence[Record]) -> Table:
         table.add_column(str(scale), justify="right", header_style=bold)
     table.add_column("verdict")
     for cell in grouped:
-        name = cell.position if len(models) == 1 else f"{cell.position} ({cell.model})"
         values = [_cell_text(cell, scale) for scale in scales]
-        table.add_row(name, f"{cell.fitted}/{len(cell.records)}", *values, cell.verdict())
+        table.add_row(cell.label, f"{cell.fitted}/{len(cell.records)}", *values, cell.verdict())
     return table
 
 
-def digit_table(records: Sequence[Record]) -> Table | None:
+def digit_table(records: Sequence[Record], configs: Configs = None) -> Table | None:
     """Accuracy of each answer token, the first written first, at scales beyond training; None if there are none."""
     rows = [
-        (cell.position, scale, per_position(cell, scale))
-        for cell in cells(records)
+        (cell.label, scale, per_position(cell, scale))
+        for cell in cells(records, configs)
         for scale in cell.scales
         if scale > max(cell.train_scales)
     ]
@@ -53,8 +55,8 @@ def digit_table(records: Sequence[Record]) -> Table | None:
     table.add_column("scale", justify="right")
     for place in range(max(len(values) for _, _, values in rows)):
         table.add_column(f"z{place}", justify="right")
-    for position, scale, values in rows:
-        table.add_row(position, str(scale), *map(_percent, values))
+    for label, scale, values in rows:
+        table.add_row(label, str(scale), *map(percent, values))
     return table
 
 
@@ -62,12 +64,12 @@ def _cell_text(cell: Cell, scale: int) -> str:
     values = cell.exact(scale)
     if not values:
         return ""
-    low, high = _percent(min(values)), _percent(max(values))
-    text = _percent(cell.mean(scale))
+    low, high = percent(min(values)), percent(max(values))
+    text = percent(cell.mean(scale))
     return text if low == high else f"{text}\n[dim]{low}-\n{high}[/dim]"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """One decimal, dropped if it is 0; never rounded up to 100 or down to 0."""
     value = round(100 * share, 1)
     if (value == 100 and share < 1) or (value == 0 and share > 0):

@@ -1,0 +1,29 @@
+"""Files that other commands printed with --json and the report shows."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+NEEDED = {
+    "claims": ("ldhd verify --json", ("id", "claim", "verdict")),
+    "predictions": ("ldhd predict --json", ("task", "position", "verdict")),
+    "cases": ("ldhd bench --json", ("case", "shape", "ratio", "spread", "against")),
+}
+"""The list a file holds: the command that makes it, and what each of its entries must have."""
+
+
+def read_given(path: Path, key: str) -> dict[str, Any]:
+    """The JSON in a file, if it has the list `key` with what the report needs; a ValueError in one line if not."""
+    command, fields = NEEDED[key]
+    try:
+        value = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not JSON: {error}; it should come from `{command}`") from None
+    rows = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(rows, list):
+        raise ValueError(f"{path} has no list {key!r}; it should come from `{command}`")
+    for number, row in enumerate(rows):
+        absent = [name for name in fields if not isinstance(row, dict) or name not in row]
+        if absent:
+            raise ValueError(f"{path}: entry {number} of {key!r} lacks {absent[0]!r}; it should come from `{command}`")
+    return value

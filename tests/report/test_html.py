@@ -1,0 +1,276 @@
+"""The report as a file: what it says, that it is safe and self-contained, and what it refuses."""
+
+import json
+import re
+import warnings
+
+import pytest
+from plotly.offline import get_plotlyjs
+
+from ldhd.cli import main
+from ldhd.files import write_json
+from ldhd.report.html import write_report
+from ldhd.report.side_sections import outcome
+from report.samples import (
+    BENCH,
+    LEDGER,
+    PREDICTIONS,
+    config_of,
+    metrics_of,
+    record_of,
+    trace_of,
+    write_run,
+    write_sample,
+)
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """A report of everything, and its page without plotly's script."""
+    folder = tmp_path_factory.mktemp("sample")
+    write_sample(folder / "runs")
+    given = {"ledger": LEDGER, "predictions": PREDICTIONS, "benchmarks": [BENCH]}
+    report = write_report([folder / "runs"], folder / "new" / "report.html", **given)
+    page = report.path.read_text()
+    assert page.count(get_plotlyjs()) == 1
+    return report, page.replace(get_plotlyjs(), "")
+
+
+def embedded(page, name):
+    return json.loads(re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.S)[1])
+
+
+def text_of(page):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+
+
+def test_headline_and_counts(sample):
+    _, page = sample
+    said = text_of(re.search(r"<header>.*?</header>", page, re.S)[0])
+    assert "rpe-square generalises on copy and has too few seeds on addition; rpe fails on copy." in said
+    assert "9 runs 2 tasks 2 embeddings 3 seeds 1 not fitted" in said
+
+
+def test_every_section_is_there_and_linked(sample):
+    _, page = sample
+    for name in ("matrix", "task-copy", "task-addition", "predictions", "ledger", "bench", "runs"):
+        assert f'id="{name}"' in page
+        assert f'href="#{name}"' in page
+    targets = set(re.findall(r'href="#([^"]+)"', page))
+    assert targets <= set(re.findall(r'id="([^"]+)"', page))
+
+
+def test_points_lead_to_runs_that_are_listed(sample):
+    report, page = sample
+    points = {
+        target
+        for figure in embedded(page, "figures")
+        for trace in figure.get("data", [])
+        if trace.get("meta") in ("seeds", "mean")
+        for target in trace["customdata"]
+    }
+    lines = {
+        trace["meta"]
+        for figure in embedded(page, "figures")
+        for trace in figure.get("data", [])
+        if trace.get("name", "").startswith("seed ")
+    }
+    assert lines == {f"run-{run.record.hash}" for run in report.runs.finished}
+    assert points <= set(re.findall(r'id="([^"]+)"', page))
+    assert {f"run-{run.record.hash}" for run in report.runs.finished} <= points
+
+
+def test_curves_are_the_statistics(sample):
+    report, page = sample
+    rpe = next(cell for cell in report.cells if cell.position == "rpe")
+    (figure,) = [
+        figure
+        for figure in embedded(page, "figures")
+        if {"seeds", "mean"} <= {t.get("meta") for t in figure.get("data", [])}
+        and any(t["name"].startswith("rpe (") for t in figure["data"])
+    ]
+    own = {t["meta"]: t for t in figure["data"] if t["name"].startswith("rpe (")}
+    assert own["mean"]["x"] == rpe.scales
+    assert own["mean"]["y"] == pytest.approx([rpe.mean(scale) for scale in rpe.scales], abs=1e-4)
+    assert sorted(own["seeds"]["y"][k] for k, x in enumerate(own["seeds"]["x"]) if x == 8) == [0.0, 0.04, 0.08]
+    interval = rpe.interval(8)
+    at_8 = [y for x, y in zip(own["band"]["x"], own["band"]["y"], strict=True) if x == 8]
+    assert at_8 == [pytest.approx(interval.high, abs=1e-4), pytest.approx(interval.low, abs=1e-4)]
+    (shade,) = [t for t in figure["data"] if t["meta"] == "shade"]
+    assert (min(shade["x"]), max(shade["x"])) == (0.5, 4.5)
+
+
+def test_unfitted_seeds_are_kept_marked_and_explained(sample):
+    _, page = sample
+    seeds = [t for figure in embedded(page, "figures") for t in figure.get("data", []) if t.get("meta") == "seeds"]
+    crossed = [text for t in seeds for text, s in zip(t["text"], t["marker"]["symbol"], strict=True) if s == "x"]
+    assert set(crossed) == {"seed 2, not fitted"}
+    assert "did not fit; at its end exact match at scale 4: 37.5 %" in page
+
+
+def test_predictions_stand_beside_what_was_measured(sample):
+    said = text_of(sample[1])
+    assert "1 hit, 1 miss, 1 open" in said
+    assert "two tokens, one relation" in said
+    assert outcome("fails", "mixed") == "miss"
+    assert outcome("undecided", "fails") == outcome("fails", "not fitted") == outcome("fails", None) == "open"
+
+
+def test_ledger_and_benchmarks(sample):
+    said = text_of(sample[1])
+    assert "example-3 fails as printed 4x1 Instead: 4x1 + 3" in said
+    assert "step small GPT-2 1.90" in said
+
+
+def test_traces_are_kept_for_each_fate(sample):
+    traces = embedded(sample[1], "traces")
+    assert [trace["label"] for trace in traces] == [
+        "rpe-square (small), seed 0, right",
+        "rpe (small-2), seed 0, falls short",
+        "rpe-square, seed 0, right",
+        "rpe-square, seed 2, not fitted",
+    ]
+    assert traces[0]["attention"][0][0][0][1] == round(1000 * trace_of()["attention"][0][0][0][1])
+
+
+def test_nothing_is_asked_of_the_network(sample):
+    assert not re.findall(r"""(?:src|href)=["'](?!#|data:)|@import|url\(""", sample[1])
+
+
+def test_the_config_of_a_cell_is_written_once(sample):
+    """A thousand runs stay readable: what they share is not repeated."""
+    report, page = sample
+    assert page.count("&quot;gradient_clip&quot;") == len(report.cells) == 3
+
+
+def test_what_users_wrote_is_text(tmp_path):
+    """Names, commands, traces and titles cannot become elements or end the script they stand in."""
+    evil = "</script><script>hacked=1</script><img src=x onerror=hacked=1>"
+    config = config_of().model_copy(update={"task": f"m:{evil}", "position": evil})
+    record = record_of(config, command=f"ldhd run {evil}").model_copy(update={"version": evil, "commit": evil})
+    metrics = [row | {"needed": {evil: 0.5}} for row in metrics_of(False)]
+    write_run(tmp_path / "runs", config, record, metrics, trace_of() | {"output": evil})
+    ledger = {"claims": [{"id": evil, "claim": evil, "verdict": evil, "correction": evil, "evidence": {"x": evil}}]}
+    predictions = {"predictions": [{"task": evil, "position": evil, "verdict": evil, "witness": evil, "layers": evil}]}
+    case = {"case": evil, "shape": evil, "ratio": 1.0, "spread": [1.0, 1.0], "against": evil, "measure": evil}
+    given = {"ledger": ledger, "predictions": predictions, "benchmarks": [{"cases": [case], "machine": {evil: evil}}]}
+    page = write_report([tmp_path / "runs"], tmp_path / "r.html", title=evil, **given).path.read_text()
+    assert "<script>hacked" not in page
+    assert "<img" not in page.replace(get_plotlyjs(), "")
+    assert page.count("&lt;script&gt;hacked=1") > 10
+
+
+def test_one_seed_and_many_scales(tmp_path):
+    """A single seed has no band; beyond scale 30 the axis is logarithmic; training scales may have gaps."""
+    config = config_of(train_scales=(1, 2, 4), test_scales=(1, 2, 4, 10, 50, 100))
+    write_run(tmp_path, config, record_of(config))
+    page = write_report([tmp_path], tmp_path / "r.html").path.read_text()
+    figure = embedded(page, "figures")[0]
+    assert figure["layout"]["xaxis"]["type"] == "log"
+    assert [t["meta"] for t in figure["data"]] == ["shade", "shade", "seeds", "mean"]
+    assert "one seed" in page
+    assert 'id="matrix"' not in page
+
+
+def test_a_report_without_runs_needs_something_to_say(tmp_path):
+    with pytest.raises(ValueError, match="no runs in"):
+        write_report([tmp_path], tmp_path / "r.html")
+    assert (
+        "There are no finished runs here"
+        in write_report([tmp_path], tmp_path / "r.html", ledger=LEDGER).path.read_text()
+    )
+
+
+def test_a_place_where_nothing_can_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    for out, message in ((tmp_path, "is a folder"), (tmp_path / "file" / "r.html", "file is no folder")):
+        with pytest.raises(ValueError, match=message):
+            write_report([tmp_path], out, ledger=LEDGER)
+
+
+def test_problems_are_warned_of_and_written_down(tmp_path):
+    config = config_of()
+    write_run(tmp_path / "runs", config, record_of(config))
+    folder = write_run(tmp_path / "runs", config_of(seed=1), record_of(config_of(seed=1)))
+    (folder / "record.json").write_text("{")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        page = write_report([tmp_path / "runs"], tmp_path / "r.html").path.read_text()
+    assert len(told) == 1
+    assert "record.json is not whole" in str(told[0].message)
+    assert "record.json is not whole" in page
+    assert "1 unreadable" in text_of(page)
+
+
+def test_runs_that_did_not_end_are_listed(tmp_path):
+    """Only unfinished and failed runs: there is a report, and it names them."""
+    write_run(tmp_path / "runs", config_of(seed=0), metrics=metrics_of())
+    folder = write_run(tmp_path / "runs", config_of(seed=1))
+    write_json(folder / "failure.json", {"label": "copy seed 1", "message": "loss is <nan>", "attempts": 3})
+    page = write_report([tmp_path / "runs"], tmp_path / "r.html").path.read_text()
+    said = text_of(page)
+    assert "No finished runs." in said
+    assert "0 runs 1 failed 1 unfinished" in said
+    assert "copy seed 1: loss is &lt;nan&gt;" in page
+
+
+def run_command(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    printed = capsys.readouterr()
+    return ended.value.code, printed.out, printed.err
+
+
+def test_command_line(tmp_path, capsys):
+    write_sample(tmp_path / "runs")
+    for name, content in (("ledger", LEDGER), ("predictions", PREDICTIONS), ("bench", BENCH)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    files = [f"--{name}={tmp_path / name}.json" for name in ("ledger", "predictions", "bench")]
+    out = tmp_path / "deep" / "report.html"
+    code, text, _ = run_command(["report", str(tmp_path / "runs"), "-o", str(out), *files], capsys)
+    assert (code, text) == (0, f"report: {out} (9 runs in 3 cells)\n")
+    arguments = ["report", str(tmp_path / "runs" / "copy"), str(tmp_path / "runs" / "addition"), "-o", str(out)]
+    code, text, _ = run_command([*arguments, "--json", "--figures", str(tmp_path / "figures")], capsys)
+    shown = json.loads(text)
+    assert code == 0
+    assert [(cell["task"], cell["position"], cell["verdict"]) for cell in shown["cells"]] == [
+        ("copy", "rpe-square", "generalises"),
+        ("copy", "rpe", "fails"),
+        ("addition", "rpe-square", "too few seeds"),
+    ]
+    assert shown["cells"][1]["exact"]["8"]["value"] == pytest.approx(0.04)
+    assert shown["cells"][2]["success"]["successes"] == 2
+    drawn = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert drawn == {path.rsplit("/", 1)[1] for path in shown["figures"]}
+    stems = {name.rsplit(".", 1)[0] for name in drawn}
+    assert drawn == {f"{stem}.{suffix}" for stem in stems for suffix in ("png", "pdf")}
+    assert {"matrix", "final", "copy-accuracy", "copy-digits", "copy-errors", "addition-carries"} <= stems
+    assert "addition-rpe-square-seed-2-not-fitted-string" in stems
+    assert (tmp_path / "figures" / "matrix.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "figures" / "matrix.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "no list 'claims'"),
+        ('{"claims": [{"id": "x"}]}', "entry 0 of 'claims' lacks 'claim'"),
+    ],
+)
+def test_a_wrong_ledger_is_refused_in_one_line(tmp_path, capsys, content, message):
+    (tmp_path / "ledger.json").write_text(content)
+    arguments = ["report", str(tmp_path), "-o", str(tmp_path / "r.html"), "--ledger", str(tmp_path / "ledger.json")]
+    code, _, error = run_command(arguments, capsys)
+    assert (code, error.count("\n")) == (2, 1)
+    assert message in error
+    assert "ldhd verify --json" in error
+    assert not (tmp_path / "r.html").exists()
+
+
+@pytest.mark.parametrize("extra", [["--ledger", "absent.json"], []])
+def test_nothing_to_report_is_refused_in_one_line(tmp_path, capsys, extra):
+    code, _, error = run_command(["report", str(tmp_path), "-o", str(tmp_path / "r.html"), *extra], capsys)
+    assert (code, error.count("\n")) == (2, 1)
+    assert ("absent.json" if extra else f"no runs in {tmp_path}") in error
+    assert list(tmp_path.iterdir()) == []
