@@ -231,6 +231,7 @@ def test_reproduce_runs_draws_and_compares(tmp_path, capsys):
     kept = json.loads((tmp_path / "fig2a.json").read_text())
     assert kept["outcomes"] == written["outcomes"]
     assert (tmp_path / written["runs"][0] / "record.json").exists()
+    assert "<html" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize(

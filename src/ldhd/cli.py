@@ -159,6 +159,7 @@ def reproduce(
     from ldhd.experiments.presets import PRESETS, chosen
     from ldhd.parsing import parse_range
     from ldhd.report import print_view
+    from ldhd.report.html import write_report
     from ldhd.report.reproduction import preset_rows, preset_table, reproduction_view, write_reproduction
     from ldhd.report.sweep import SweepView, failure_lines
     from ldhd.sweep import in_processes, run_sweep
@@ -181,10 +182,14 @@ def reproduce(
             on_settled=view.on_settled,
         )
     written = [write_reproduction(name, size, configs[name], swept.records, out, context.obj) for name in asked]
+    reports = [str(write_report([out], out / "report.html").path)] if every else []
     for document in [] if as_json else written:
         print_view(reproduction_view(document))
+    for path in [] if as_json else reports:
+        print(f"report: {path}")
     if as_json:
-        print_view({"presets": written, "failures": [asdict(failure) for failure in swept.failures]})
+        failures = [asdict(failure) for failure in swept.failures]
+        print_view({"presets": written, "failures": failures, "report": reports[0] if reports else None})
     for line in failure_lines(swept.failures):
         print(line, file=sys.stderr)
     if swept.failures:
@@ -382,24 +387,31 @@ def demo(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of everything the demo writes.")] = Path("demo"),
     as_json: Json = False,
 ) -> None:
-    """RPE-Square against RPE on copy: trained on scales 1-5, tested to 10, in minutes on a laptop."""
+    """RPE-Square against RPE on copy, trained on scales 1-5 and tested to 10, and the ledger: ends with a report."""
     from ldhd.evaluate import trace
     from ldhd.experiments import load_run
     from ldhd.experiments.config import make_configs
     from ldhd.report import print_runs, print_view
+    from ldhd.report.html import write_report
     from ldhd.report.instance import trace_view
-    from ldhd.report.progress import ProgressBars
+    from ldhd.report.ledger import ledger_counts, ledger_json
+    from ldhd.report.progress import ProgressBars, watch
     from ldhd.sweep import run_all
+    from ldhd.theory.ledger import CLAIMS, verify
 
     if not as_json:
-        print("Training RPE and RPE-Square on copy, scales 1-5; a few minutes.", flush=True)
+        print("Training RPE and RPE-Square on copy, scales 1-5, then checking the paper's claims; minutes.", flush=True)
     with ProgressBars() as bars:
         records = run_all(make_configs("copy", ["rpe", "rpe-square"]), out, command=context.obj, on_progress=bars)
+    ledger = list(watch(verify(), len(CLAIMS), "claims"))
     for record in [] if as_json else records:
         _, task, model = load_run(out / record.hash)
         print(f"\n{record.position} on a string of scale 10, twice as long as any it was trained on:")
         print_view(trace_view(trace(model, task.read("b3141592653=")), task))
-    print_runs(records, out, as_json)
+    if not as_json:
+        print(f"\nof {len(ledger)} claims of the paper {ledger_counts(ledger)} (`ldhd verify` explains each)\n")
+    report = write_report([out], out / "report.html", ledger=ledger_json(ledger), title="Copy, trained on scales 1-5")
+    print_runs(records, out, as_json, report=report.path)
 
 
 def main(arguments: list[str] | None = None) -> None:

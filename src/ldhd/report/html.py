@@ -24,7 +24,9 @@ VERBS = {
     "mixed": "is mixed on",
     "fails": "fails on",
     "not fitted": "does not fit",
-    "too few seeds": "has too few seeds on",
+    "too few seeds, generalises": "seems to generalise on",
+    "too few seeds, mixed": "seems mixed on",
+    "too few seeds, fails": "seems to fail on",
 }
 MOST_FINDINGS, MOST_TASKS = 6, 3
 """Embeddings named in the headline, and tasks up to which they are named there too."""
@@ -164,16 +166,22 @@ def _finding(grouped: Sequence[Cell]) -> str:
         return "No finished runs."
     found: dict[str, dict[str, list[str]]] = {}
     for cell in grouped:
-        tasks = found.setdefault(cell.position, {}).setdefault(cell.verdict(), [])
+        tasks = found.setdefault(cell.position, {}).setdefault(_verdict(cell), [])
         if cell.task not in tasks:
             tasks.append(cell.task)
     if len({cell.task for cell in grouped}) > MOST_TASKS:
         return _counts(found)
-    ranked = sorted(found, key=lambda position: -len(found[position].get("generalises", ())))
+    ranked = sorted(found, key=lambda position: -len(_generalising(found[position])))
     sentences = [f"<b>{escape(position)}</b> {_by_verdict(found[position])}" for position in ranked[:MOST_FINDINGS]]
     rest = len(ranked) - MOST_FINDINGS
     more = f"; {counted(rest, 'other embedding')} below" if rest > 0 else ""
     return "; ".join(sentences) + more + "."
+
+
+def _verdict(cell: Cell) -> str:
+    """The verdict, or with too few seeds what it would be."""
+    verdict = cell.verdict()
+    return f"{verdict}, {cell.tendency()}" if verdict == "too few seeds" else verdict
 
 
 def _by_verdict(found: Mapping[str, Sequence[str]]) -> str:
@@ -194,9 +202,15 @@ def _counts(found: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
     for position, verdicts in found.items():
         asked = {task for named in verdicts.values() for task in named}
         limited = "" if asked == tasks else f" (tried on {len(asked)})"
-        by_count.setdefault(len(verdicts.get("generalises", ())), []).append(f"<b>{escape(position)}</b>{limited}")
+        by_count.setdefault(len(_generalising(verdicts)), []).append(f"<b>{escape(position)}</b>{limited}")
     ranked = sorted(by_count, reverse=True)
     parts = [f"{listed(by_count[count])} on {count or 'none'}" for count in ranked]
     verb = "generalises" if len(by_count[ranked[0]]) == 1 else "generalise"
     parts[0] = f"{listed(by_count[ranked[0]])} {verb} on {ranked[0] or 'none'}"
-    return f"Of {len(tasks)} tasks, {', '.join(parts)}."
+    few = any("too few seeds" in verdict for verdicts in found.values() for verdict in verdicts)
+    return f"Of {len(tasks)} tasks, {', '.join(parts)}{', counting one seed or two where there are no more' * few}."
+
+
+def _generalising(verdicts: Mapping[str, Sequence[str]]) -> list[str]:
+    """Tasks it generalises on, or seems to."""
+    return [task for verdict, tasks in verdicts.items() if verdict.endswith("generalises") for task in tasks]

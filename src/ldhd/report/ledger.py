@@ -17,11 +17,15 @@ def ledger_json(entries: Sequence[Entry]) -> dict[str, Any]:
     return {"claims": [asdict(entry) for entry in entries]}
 
 
+def ledger_counts(entries: Sequence[Entry]) -> str:
+    """`8 hold; 14 hold with a correction; 2 fail as printed`."""
+    counts = {verdict: sum(entry.verdict == verdict for entry in entries) for verdict in STYLES}
+    return "; ".join(f"{count} {plural(verdict, count)}" for verdict, count in counts.items() if count)
+
+
 def ledger_table(entries: Sequence[Entry]) -> Table:
     """A row for each claim; the numbers behind a verdict are in the JSON."""
-    counts = {verdict: sum(entry.verdict == verdict for entry in entries) for verdict in STYLES}
-    title = "; ".join(f"{count} {plural(verdict, count)}" for verdict, count in counts.items() if count)
-    table = plain_table(title)
+    table = plain_table(ledger_counts(entries))
     table.caption = f"computed in {sum(entry.seconds for entry in entries):.1f} s; --json shows the numbers"
     table.add_column("claim", no_wrap=True)
     table.add_column("verdict", max_width=12)

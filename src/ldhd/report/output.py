@@ -30,13 +30,14 @@ def print_view(view: RenderableType | dict[str, Any]) -> None:
     (console if console.is_terminal else Console(width=PIPE_WIDTH)).print(view)
 
 
-def print_runs(records: Sequence[Record], out: Path, as_json: bool = False) -> None:
-    """The table and figure of some runs, and where they are."""
+def print_runs(records: Sequence[Record], out: Path, as_json: bool = False, report: Path | None = None) -> None:
+    """The table and figure of some runs, and where they are; and their report, if there is one."""
     name = "-".join(dict.fromkeys([records[0].task, *(record.position for record in records)]))
     configs = {record.hash: read_config(out / record.hash) for record in records}
     figure = plot_accuracy(records, out / f"{name.replace(':', '.')}.png", configs)
     if as_json:
-        print_view({"runs": [record.document() for record in records], "figure": str(figure)})
+        told = {} if report is None else {"report": str(report)}
+        print_view({"runs": [record.document() for record in records], "figure": str(figure), **told})
         return
     print_view(accuracy_table(records, configs))
     digits = digit_table(records, configs)
@@ -45,6 +46,8 @@ def print_runs(records: Sequence[Record], out: Path, as_json: bool = False) -> N
     for record in records:
         print(f"{record.position} seed {record.seed}: {out / record.hash} ({record.seconds:.0f} s of training)")
     print(f"figure: {figure}")
+    if report is not None:
+        print(f"report: {report}")
 
 
 def print_results(config: RunConfig, results: Sequence[ScaleResult], as_json: bool) -> None:

@@ -15,11 +15,13 @@ from ldhd.experiments.presets import PRESETS, SIZES, Preset
 from ldhd.experiments.reproduction import document, kind_of, stored
 from ldhd.files import write_json
 from ldhd.names import lookup_only
-from ldhd.report.plot import COLOURS, save_figure
+from ldhd.report.look import DASHES, MARKERS, Look, looks
+from ldhd.report.paper import draw_digits
+from ldhd.report.plot import draw_curves, save_figure
+from ldhd.report.summary import Cell
 from ldhd.report.table import plain_table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 NAMES = {
@@ -43,7 +45,7 @@ def write_reproduction(
     paths: list[Path] = []
     if found or preset.view == "plane":
         figure = _figure(preset, configs, found)
-        paths = [save_figure(figure, out / f"{name}.{kind}", dpi=150) for kind in ("png", "pdf")]
+        paths = [save_figure(figure, out / f"{name}.{kind}") for kind in ("png", "pdf")]
     written = document(name, size, configs, found, command=command, machine=machine())
     write_json(out / f"{name}.json", written)
     return {**written, "figures": [str(path) for path in paths]}
@@ -128,85 +130,53 @@ def _figure(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Reco
         from ldhd.report.plane import plane_figure
 
         return plane_figure()
+    panels = _panels(preset, configs, records)
+    if preset.view == "digits":
+        (found,) = panels.values()
+        figure = draw_digits(found, looks(found))
+        assert figure is not None, "such presets test beyond training"
+        return figure
+    columns = min(3, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(3.5 * columns + 0.4, 2.5 * rows + 0.9), layout="constrained")
+    grid = list(figure.subplots(rows, columns, squeeze=False, sharey=True).flat)
+    for axes, (title, found) in zip(grid, panels.items(), strict=False):
+        draw_curves(axes, found, _shades(found) if preset.view == "shares" else looks(found))
+        axes.set_title(title, loc="left", fontsize=10)
+        axes.set_xlabel("scale")
+        if preset.view == "shares":
+            axes.legend(frameon=False, fontsize=8)
+    for axes in grid[len(panels) :]:
+        axes.set_axis_off()
+    for axes in grid[::columns]:
+        axes.set_ylabel("exact match")
+    figure.suptitle(preset.title, x=0.01, ha="left", fontsize=11)
+    return figure
+
+
+def _panels(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> dict[str, list[Cell]]:
+    """Title -> what is drawn under it."""
     by_hash = {record.hash: record for record in records}
     kinds: dict[str, list[Record]] = {}
     for config in configs:
         if config.hash in by_hash:
             kinds.setdefault(kind_of(preset, config), []).append(by_hash[config.hash])
-    panels = _panels(preset, kinds)
-    columns = min(3, len(panels))
-    rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(3.5 * columns + 0.4, 2.5 * rows + 0.9), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=True).flat
-    for axes, (title, lines) in zip(grid, panels.items(), strict=False):
-        draw = _draw_digits if preset.view == "digits" else _draw_curves
-        draw(axes, lines)
-        axes.set_title(title, loc="left", fontsize=10)
-    for axes in list(grid)[len(panels) :]:
-        axes.set_axis_off()
-    figure.suptitle(preset.title, x=0.01, ha="left", fontsize=11)
-    return figure
-
-
-def _panels(preset: Preset, kinds: dict[str, list[Record]]) -> dict[str, dict[str, list[Record]]]:
-    """Title -> label of a line -> its records."""
-    panels: dict[str, dict[str, list[Record]]] = {}
-    for kind, found in kinds.items():
-        name = NAMES.get(found[0].position, found[0].position)
-        fitted = sum(record.fitted for record in found)
-        state = "" if fitted == len(found) else " (not fitted)" if not fitted else f" ({fitted} of {len(found)} fitted)"
-        if preset.view == "shares":
-            share = kind.rsplit(", ", 1)[1]
-            panels.setdefault(name, {})[f"{share}{state}"] = found
-        elif preset.view == "tasks":
-            panels.setdefault(f"{kind}, {name}{state}", {})[kind] = found
-        else:
-            panels.setdefault(f"{name}{state}", {})[kind] = found
+    panels: dict[str, list[Cell]] = {}
+    for kind, own in kinds.items():
+        first, fitted = own[0], sum(record.fitted for record in own)
+        name = NAMES.get(first.position, first.position)
+        state = "" if fitted == len(own) else " (not fitted)" if not fitted else f" ({fitted} of {len(own)} fitted)"
+        label = f"{kind.rsplit(', ', 1)[1]} of scale 5" if preset.view == "shares" else kind
+        title = {"shares": name, "tasks": f"{kind}, {name}{state}"}.get(preset.view, f"{name}{state}")
+        cell = Cell(first.task, first.position, first.model, tuple(own), label=label)
+        panels.setdefault(title, []).append(cell)
     return panels
 
 
-def _draw_curves(axes: "Axes", lines: dict[str, list[Record]]) -> None:
-    """Exact match against scale: every seed thin, the mean thick, the training range shaded."""
+def _shades(found: Sequence[Cell]) -> list[Look]:
+    """From dark to light, the more the lighter."""
     from matplotlib import colormaps
-    from matplotlib.ticker import PercentFormatter
+    from matplotlib.colors import to_hex
 
-    first = next(iter(lines.values()))[0]
-    axes.axvspan(min(first.train_scales) - 0.5, max(first.train_scales) + 0.5, color="0.92", lw=0)
-    for index, (label, found) in enumerate(lines.items()):
-        shade = colormaps["viridis"](0.85 * index / max(len(lines) - 1, 1))
-        colour = COLOURS.get(found[0].position, "#7F7F7F") if len(lines) == 1 else shade
-        scales = [result.scale for result in found[0].results]
-        for record in found:
-            axes.plot(scales, [result.exact for result in record.results], color=colour, lw=0.8, alpha=0.45)
-        means = [sum(record.results[k].exact for record in found) / len(found) for k in range(len(scales))]
-        axes.plot(scales, means, color=colour, marker="o", ms=4, lw=2, label=label)
-    axes.set_ylim(-0.03, 1.03)
-    axes.set_xlim(min(scales) - 0.5, max(scales) + 0.5)
-    axes.set_xticks(scales if len(scales) <= 12 else scales[::2])
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_xlabel("scale")
-    axes.set_ylabel("exact match")
-    axes.spines[["top", "right"]].set_visible(False)
-    if len(lines) > 1:
-        axes.legend(frameon=False, fontsize=8, title="share of scale 5", title_fontsize=8)
-
-
-def _draw_digits(axes: "Axes", lines: dict[str, list[Record]]) -> None:
-    """Accuracy of each answer token at the scales beyond training, the mean over seeds."""
-    from matplotlib.ticker import PercentFormatter
-
-    (found,) = lines.values()
-    beyond = [r.scale for r in found[0].results if r.scale > max(found[0].train_scales)]
-    for scale, style in zip(beyond, ("-", "--", ":", "-."), strict=False):
-        rows = [result.per_position for record in found for result in record.results if result.scale == scale]
-        longest = max(map(len, rows))
-        means = [sum(r[k] for r in rows if k < len(r)) / sum(k < len(r) for r in rows) for k in range(longest)]
-        axes.plot(
-            range(longest), means, ls=style, marker="o", ms=4, color=COLOURS["rpe-square"], label=f"scale {scale}"
-        )
-    axes.set_ylim(-0.03, 1.03)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_xlabel("digit $z_k$, the last one `e`")
-    axes.set_ylabel("accuracy")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=8)
+    shades = [to_hex(colormaps["viridis"](0.85 * k / max(len(found) - 1, 1))) for k in range(len(found))]
+    return [Look(shade, marker, DASHES[0]) for shade, marker in zip(shades, MARKERS, strict=False)]
