@@ -245,3 +245,62 @@ def test_reproduce_refuses_what_it_does_not_know(tmp_path, capsys, arguments, me
     assert message in err
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+class TestKnownSweep:
+    """A finished sweep is answered from memory, until a file it rests on has changed."""
+
+    @pytest.fixture
+    def swept(self, tmp_path, capsys):
+        file, out = tmp_path / "sweep.toml", tmp_path / "runs"
+        settings = "[set]\nmodel.dimension = 16\nmodel.heads = 2\ntrain.samples = 40\ntrain.batch_size = 8\n"
+        file.write_text(
+            f'tasks = ["copy"]\npositions = ["rpe"]\nseeds = "0-1"\nsteps = 2\n{settings}test_instances = 2\n'
+        )
+        code, shown, _ = ldhd(capsys, "sweep", file, "--out", out, "--workers", "1")
+        assert code == 0
+        return file, out, shown
+
+    def again(self, swept, monkeypatch, capsys, *more):
+        """What the command says, and whether it looked at the runs."""
+        looked = []
+        from ldhd.sweep import runs
+
+        real = runs.finished
+        monkeypatch.setattr(runs, "finished", lambda *given: looked.append(given) or real(*given))
+        file, out, _ = swept
+        code, shown, _ = ldhd(capsys, "sweep", file, "--out", out, "--workers", "1", *more)
+        assert code == 0
+        return shown, bool(looked)
+
+    def test_the_same_is_shown_without_looking(self, swept, monkeypatch, capsys):
+        assert self.again(swept, monkeypatch, capsys) == (swept[2], False)
+        shown, looked = self.again(swept, monkeypatch, capsys, "--json")
+        records = [json.loads(path.read_text()) for path in swept[1].glob("*/record.json")]
+        assert not looked
+        assert sorted(run["hash"] for run in json.loads(shown)["runs"]) == sorted(record["hash"] for record in records)
+
+    def test_a_damaged_record_is_noticed(self, swept, monkeypatch, capsys):
+        record = next(swept[1].glob("*/record.json"))
+        record.write_text(record.read_text()[:-30])
+        with pytest.warns(UserWarning, match="written again"):
+            shown, looked = self.again(swept, monkeypatch, capsys)
+        assert looked
+        assert shown == swept[2]
+
+    def test_another_file_is_another_sweep(self, swept, monkeypatch, capsys):
+        swept[0].write_text(swept[0].read_text().replace('"0-1"', '"0-2"'))
+        shown, looked = self.again(swept, monkeypatch, capsys)
+        assert looked
+        assert "3 of 3 runs done" in shown
+
+    def test_a_wrong_place_is_refused_all_the_same(self, swept, capsys):
+        code, _, err = ldhd(capsys, "sweep", swept[0], "--out", swept[1], "--on", "moon")
+        assert code == 2
+        assert "moon" in err
+
+    def test_torch_is_not_imported(self, swept):
+        code = f"import sys; sys.argv = ['ldhd', 'sweep', {str(swept[0])!r}, '--out', {str(swept[1])!r}]\n"
+        code += "from ldhd.cli import main\ntry: main()\nexcept SystemExit as ended: print(ended.code, 'torch' in sys.modules)"
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+        assert run.stdout.splitlines()[-1] == "0 False"

@@ -7,7 +7,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ldhd.files import BadFileError, read_tensors, write_bytes, write_tensors
+from ldhd.files import BadFileError, write_bytes
+from ldhd.tensors import read_tensors, write_tensors
 
 TENSORS = {"a": torch.arange(6.0).view(2, 3), "b": torch.tensor([1, 2])}
 

@@ -55,7 +55,7 @@ def run(
     """
     from ldhd.experiments.config import make_configs
     from ldhd.parsing import parse_range, parse_settings
-    from ldhd.report import print_runs
+    from ldhd.report.output import print_runs
     from ldhd.report.progress import ProgressBars
     from ldhd.sweep import run_all
     from ldhd.sweep.torchrun import run_under_torchrun
@@ -104,13 +104,23 @@ def sweep(
     Given twice at once, on the same folder, the two share the runs. Exit code 1 if a run failed for good.
     """
     from ldhd.names import lookup_only
-    from ldhd.report.output import print_view
-    from ldhd.report.sweep import SweepView, sweep_json, sweep_view
+    from ldhd.recall import recall
+    from ldhd.report.swept import summary_json, summary_view
+    from ldhd.report.terminal import print_view
+
+    lookup_only(on, {"local": None, "ray": None}, "place to run")
+    question = file.read_bytes() if file.is_file() else b""
+    known = recall(out, question)
+    if known is not None:
+        print_view(summary_json(known, out) if as_json else summary_view(known))
+        return
+
+    from ldhd.report.sweep import SweepView, sweep_summary
     from ldhd.sweep import in_processes, on_ray, run_sweep
     from ldhd.sweep.file import read_sweep
+    from ldhd.sweep.runs import remember_sweep
 
-    places = {"local": lambda: in_processes(workers or os.cpu_count() or 1), "ray": lambda: on_ray(address, cpus, gpus)}
-    executor = lookup_only(on, places, "place to run")()
+    executor = on_ray(address, cpus, gpus) if on == "ray" else in_processes(workers or os.cpu_count() or 1)
     configs = read_sweep(file)
     with SweepView(len(configs)) as view:
         swept = run_sweep(
@@ -123,10 +133,12 @@ def sweep(
             on_progress=view.on_progress,
             on_settled=view.on_settled,
         )
-    shown = sweep_json if as_json else sweep_view
-    print_view(shown(configs, swept.records, swept.failures))
+    summary = sweep_summary(configs, swept.records, swept.failures)
+    failures = [asdict(failure) for failure in swept.failures]
+    print_view(summary_json(summary, out, failures) if as_json else summary_view(summary))
     if swept.failures:
         raise typer.Exit(1)
+    remember_sweep(question, configs, out, summary)
 
 
 @app.command()
@@ -158,10 +170,10 @@ def reproduce(
     """
     from ldhd.experiments.presets import PRESETS, chosen
     from ldhd.parsing import parse_range
-    from ldhd.report import print_view
     from ldhd.report.html import write_report
     from ldhd.report.reproduction import preset_rows, preset_table, reproduction_view, write_reproduction
     from ldhd.report.sweep import SweepView, failure_lines
+    from ldhd.report.terminal import print_view
     from ldhd.sweep import in_processes, run_sweep
 
     if listed or not names:
@@ -212,7 +224,7 @@ def extend(
 ) -> None:
     """Train finished runs on, from their last weights and optimizer state: new runs beside them that say so."""
     from ldhd.experiments.extension import extended
-    from ldhd.report import print_runs
+    from ldhd.report.output import print_runs
     from ldhd.report.progress import ProgressBars
     from ldhd.sweep import run_all
 
@@ -238,7 +250,7 @@ def evaluate(
     """Test a finished run at new scales, without training."""
     from ldhd.experiments import evaluate_run
     from ldhd.parsing import parse_range
-    from ldhd.report import print_results
+    from ldhd.report.output import print_results
 
     config, results = evaluate_run(folder, parse_range(test_scales, "--test-scales"), instances, device)
     print_results(config, results, as_json)
@@ -254,8 +266,8 @@ def show(
     """One instance: what the model writes, its first error, its anchors, where it looks for what it needs."""
     from ldhd.evaluate import trace
     from ldhd.experiments import load_run
-    from ldhd.report import print_view
     from ldhd.report.instance import trace_json, trace_view
+    from ldhd.report.terminal import print_view
 
     _, task, model = load_run(folder, device)
     traced = trace(model, task.read(prompt))
@@ -273,7 +285,8 @@ def tasks(
     as_json: Json = False,
 ) -> None:
     """The tasks, with worked examples."""
-    from ldhd.report import listing, print_view
+    from ldhd.report import listing
+    from ldhd.report.terminal import print_view
 
     if task is None:
         print_view({"tasks": listing.tasks_json(scale, seed)} if as_json else listing.tasks_table(scale, seed))
@@ -285,7 +298,8 @@ def tasks(
 @app.command()
 def positions(as_json: Json = False) -> None:
     """The position embeddings and their options."""
-    from ldhd.report import listing, print_view
+    from ldhd.report import listing
+    from ldhd.report.terminal import print_view
 
     print_view({"positions": listing.positions_json()} if as_json else listing.positions_table())
 
@@ -301,9 +315,9 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """The ledger of the paper's claims, computed: what holds, what holds corrected, what fails."""
-    from ldhd.report import print_view
     from ldhd.report.ledger import ledger_json, ledger_table
     from ldhd.report.progress import watch
+    from ldhd.report.terminal import print_view
     from ldhd.report.theory_figures import draw_theory
     from ldhd.theory.ledger import CLAIMS, verify
 
@@ -330,9 +344,9 @@ def bench(
     from ldhd.bench import BENCHMARKS
     from ldhd.names import lookup_only
     from ldhd.process import prepare
-    from ldhd.report import print_view
     from ldhd.report.bench import bench_json, bench_tables, plot_growth
     from ldhd.report.progress import watch
+    from ldhd.report.terminal import print_view
 
     chosen = [lookup_only(name, BENCHMARKS, "benchmark") for name in names or BENCHMARKS]
     prepare(threads or os.cpu_count() or 1)
@@ -361,10 +375,10 @@ def report(
     as_json: Json = False,
 ) -> None:
     """One HTML file that opens offline: curves, statistics, error maps, anchors, ledger, from records alone."""
-    from ldhd.report import print_view
     from ldhd.report.given import read_given
     from ldhd.report.html import write_report
     from ldhd.report.output import print_report
+    from ldhd.report.terminal import print_view
 
     written = write_report(
         runs,
@@ -391,11 +405,12 @@ def demo(
     from ldhd.evaluate import trace
     from ldhd.experiments import load_run
     from ldhd.experiments.config import make_configs
-    from ldhd.report import print_runs, print_view
     from ldhd.report.html import write_report
     from ldhd.report.instance import trace_view
     from ldhd.report.ledger import ledger_counts, ledger_json
+    from ldhd.report.output import print_runs
     from ldhd.report.progress import ProgressBars, watch
+    from ldhd.report.terminal import print_view
     from ldhd.sweep import run_all
     from ldhd.theory.ledger import CLAIMS, verify
 

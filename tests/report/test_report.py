@@ -6,8 +6,9 @@ from rich.console import Console
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import Record, make_config
-from ldhd.report import accuracy_table, digit_table, plot_accuracy
+from ldhd.report.plot import plot_accuracy
 from ldhd.report.summary import cells, per_position, told_apart
+from ldhd.report.table import accuracy_table, digit_table
 
 
 def record(position="rpe", seed=0, exact=(1.0, 0.0), fitted=True, model="small"):

@@ -1,13 +1,15 @@
 """What is shown of a sweep."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from rich.console import Console
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import Failure, Progress, Record, make_config
+from ldhd.files import write_json
 from ldhd.report import sweep
-from ldhd.report.sweep import SweepView, sweep_json, sweep_view
+from ldhd.report.sweep import SweepView, sweep_summary
+from ldhd.report.swept import summary_json, summary_view
 
 
 def configs():
@@ -34,7 +36,8 @@ def rendered(view):
 def test_a_row_for_each_kind_of_run_and_what_failed():
     asked = configs()
     failure = Failure(asked[3].hash, asked[3].label, "out of [order]", 3)
-    shown = rendered(sweep_view(asked, [record(asked[0], 1.0), record(asked[1], 0.5), record(asked[2])], [failure]))
+    records = [record(asked[0], 1.0), record(asked[1], 0.5), record(asked[2])]
+    shown = rendered(summary_view(sweep_summary(asked, records, [failure])))
     rows = [line.split() for line in shown.splitlines() if line.strip().startswith("copy")]
     assert rows[0][:7] == ["copy", "rpe", "train.learning_rate=0.001", "2/2", "2", "10", "75.0"]
     assert rows[1][:5] == ["copy", "rpe", "train.learning_rate=0.002", "1/2", "1"]
@@ -43,14 +46,15 @@ def test_a_row_for_each_kind_of_run_and_what_failed():
 
 
 def test_a_kind_without_any_record():
-    assert "0/2" in rendered(sweep_view(configs(), [], []))
+    assert "0/2" in rendered(summary_view(sweep_summary(configs(), [], [])))
 
 
-def test_json():
+def test_json_holds_the_records_as_they_are_on_the_disk(tmp_path):
     asked = configs()
-    shown = sweep_json(asked, [record(asked[0])], [Failure("h", "l", "m", 1)])
-    assert (shown["asked"], len(shown["runs"])) == (4, 1)
-    assert shown["failures"] == [{"hash": "h", "label": "l", "message": "m", "attempts": 1}]
+    done, failure = record(asked[0]), Failure("h", "l", "m", 1)
+    write_json(tmp_path / done.hash / "record.json", done.model_dump(mode="json"))
+    shown = summary_json(sweep_summary(asked, [done], [failure]), tmp_path, [asdict(failure)])
+    assert shown == {"asked": 4, "runs": [done.document()], "failures": [asdict(failure)]}
 
 
 def test_live_counts_and_time_left(monkeypatch):

@@ -8,7 +8,7 @@ from rich.text import Text
 from torch import Tensor
 
 from ldhd.evaluate import Trace
-from ldhd.report.table import plain_table
+from ldhd.report.terminal import plain_table
 from ldhd.tasks import Task
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from ldhd.report.table import plain_table
+from ldhd.report.terminal import plain_table
 from ldhd.theory.ledger import Entry
 
 STYLES = {"holds": "green", "holds with a correction": "yellow", "fails as printed": "red"}

@@ -1,33 +1,20 @@
 """What commands print: tables for people, JSON for programs."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rich.console import Console, RenderableType
 from rich.table import Table
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import Record, RunConfig, read_config
 from ldhd.report.plot import plot_accuracy
 from ldhd.report.table import accuracy_table, digit_table
+from ldhd.report.terminal import print_view
 
 if TYPE_CHECKING:
     from ldhd.report.html import Report
-
-PIPE_WIDTH = 160
-"""Columns of a table that goes to a file or a pipe."""
-
-
-def print_view(view: RenderableType | dict[str, Any]) -> None:
-    """JSON if it is a dict, else as rich renders it."""
-    if isinstance(view, dict):
-        print(json.dumps(view, indent=2))
-        return
-    console = Console()
-    (console if console.is_terminal else Console(width=PIPE_WIDTH)).print(view)
 
 
 def print_runs(records: Sequence[Record], out: Path, as_json: bool = False, report: Path | None = None) -> None:

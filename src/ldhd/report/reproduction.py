@@ -19,7 +19,7 @@ from ldhd.report.look import DASHES, MARKERS, Look, looks
 from ldhd.report.paper import draw_digits
 from ldhd.report.plot import draw_curves, save_figure
 from ldhd.report.summary import Cell
-from ldhd.report.table import plain_table
+from ldhd.report.terminal import plain_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

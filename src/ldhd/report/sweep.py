@@ -2,19 +2,17 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import timedelta
 from types import TracebackType
-from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.markup import escape
-from rich.table import Table
 
 from ldhd.experiments import Failure, Progress, Record, RunConfig
 from ldhd.report.summary import Cell, kind, told_apart
-from ldhd.report.table import plain_table
+from ldhd.report.swept import Summary
+from ldhd.report.terminal import plain_table
 
 MOST_FAILURES = 20
 """Failures told one by one."""
@@ -74,19 +72,14 @@ class SweepView:
         return str(timedelta(seconds=round((time.monotonic() - self.started) / worked * left)))
 
 
-def sweep_json(configs: Sequence[RunConfig], records: Sequence[Record], failures: Sequence[Failure]) -> dict[str, Any]:
+def sweep_summary(configs: Sequence[RunConfig], records: Sequence[Record], failures: Sequence[Failure]) -> Summary:
+    """What is shown of a sweep at its end."""
     return {
         "asked": len(configs),
-        "runs": [record.document() for record in records],
-        "failures": [asdict(failure) for failure in failures],
+        "runs": [record.hash for record in records],
+        "rows": _rows(configs, records),
+        "failures": failure_lines(failures),
     }
-
-
-def sweep_view(configs: Sequence[RunConfig], records: Sequence[Record], failures: Sequence[Failure]) -> RenderableType:
-    """A row for each kind of run, over its seeds; then what failed, and why."""
-    lines = failure_lines(failures)
-    counts = f"{len(records)} of {len(configs)} runs done, {len(failures)} failed"
-    return Group(_table(configs, records), *map(escape, lines), counts)
 
 
 def failure_lines(failures: Sequence[Failure]) -> list[str]:
@@ -98,22 +91,19 @@ def failure_lines(failures: Sequence[Failure]) -> list[str]:
     return lines + ([f"and {len(failures) - MOST_FAILURES} more failed"] if len(failures) > MOST_FAILURES else [])
 
 
-def _table(configs: Sequence[RunConfig], records: Sequence[Record]) -> Table:
+def _rows(configs: Sequence[RunConfig], records: Sequence[Record]) -> list[list[str]]:
     by_hash = {record.hash: record for record in records}
     kinds: dict[str, list[RunConfig]] = {}
     for config in configs:
         kinds.setdefault(kind(config), []).append(config)
-    table = plain_table("exact match in % at the largest test scale, mean over seeds")
-    for column in ("task", "position", "options", "done", "fitted", "scale", "exact", "verdict"):
-        table.add_column(column, overflow="fold")
-    told = told_apart([group[0] for group in kinds.values()])
-    for group, options in zip(kinds.values(), told, strict=True):
+    rows = []
+    for group, options in zip(kinds.values(), told_apart([group[0] for group in kinds.values()]), strict=True):
         found = tuple(by_hash[config.hash] for config in group if config.hash in by_hash)
         first, scale = group[0], max(group[0].test_scales)
         cell = Cell(first.task, first.position, first.model, found)
         rest = (f"{cell.fitted}", str(scale), f"{100 * cell.mean(scale):.1f}", cell.verdict()) if found else ()
-        table.add_row(first.task, first.position, escape(options), f"{len(found)}/{len(group)}", *rest)
-    return table
+        rows.append([first.task, first.position, options, f"{len(found)}/{len(group)}", *rest])
+    return rows
 
 
 def _share(progress: Progress) -> float:

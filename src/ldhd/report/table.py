@@ -2,22 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from rich import box
 from rich.table import Table
 
 from ldhd.experiments import Record, RunConfig
 from ldhd.report.summary import Cell, cells, per_position
+from ldhd.report.terminal import plain_table
 
 Configs = Mapping[str, RunConfig] | None
 """A config for each hash, to tell apart what records alone do not."""
 
 WIDEST_ANSWER = 16
 """Longest answer whose tokens are shown in columns of their own."""
-
-
-def plain_table(title: str | None = None) -> Table:
-    """A table with a line under its header only."""
-    return Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
 
 
 def accuracy_table(records: Sequence[Record], configs: Configs = None) -> Table:
