@@ -75,6 +75,10 @@ class Abacus(Position):
     def relation(self, tokens: Sequence[str], j: int, i: int) -> tuple[int, int]:
         return _place(tokens, j), _place(tokens, i)
 
+    def training_relations(self, tokens: Sequence[str], j: int, i: int) -> tuple[tuple[int, int], ...]:
+        query, key = self.relation(tokens, j, i)
+        return tuple((query and query + offset, key and key + offset) for offset in range(self.max_offset + 1))
+
 
 def _place(tokens: Sequence[str], index: int) -> int:
     """The place of a digit in its number, from 1; 0 for other tokens."""
