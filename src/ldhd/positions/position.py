@@ -70,6 +70,10 @@ class Position(nn.Module, ABC):
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
         """The class of query position j and key position i in a string: pairs it cannot tell apart share one."""
 
+    def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
+        """The relation of each query to the keys up to it, all at once where that is faster."""
+        return [[self.relation(tokens, j, i) for i in range(j + 1)] for j in queries]
+
     def training_relations(self, tokens: Sequence[str], j: int, i: int) -> tuple[Hashable, ...]:
         """The classes a pair has in training, one for each random choice made there, the same choice for all pairs."""
         return (self.relation(tokens, j, i),)

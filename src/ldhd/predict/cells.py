@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldhd.predict.ranking import find_cycle, has_cycle
-from ldhd.predict.rows import ABSENT, UNLISTED, Bools, Ints, Rows
+from ldhd.predict.rows import UNLISTED, Bools, Ints, Rows
 
 NEVER = np.iinfo(np.int64).max
 
@@ -50,7 +50,7 @@ class Outcome:
     mixed_at: int
     """Linear attention: a cell is needed and not needed. 0: at the training scales already."""
     risk: float
-    edges: dict[tuple[int, int], int]
+    edges: "Order"
 
     @property
     def softmax_at(self) -> int:
@@ -67,7 +67,11 @@ class Outcome:
         return found
 
 
-def examine(tables: Sequence[Table], slots: Sequence[str], excused: Sequence[Bools], fixed: dict[tuple[int, int], int]) -> Outcome:
+Order = dict[tuple[int, int], int]
+"""(winner, loser) -> the scale from which the one must beat the other."""
+
+
+def examine(tables: Sequence[Table], slots: Sequence[str], excused: Sequence[Bools], fixed: Order) -> Outcome:
     """Judge one head that serves `slots` together; `tables` are the training rows and the test rows."""
     needs = [[table.rows.looked_for(slot) for slot in slots] for table in tables]
     edges = dict(fixed)
@@ -88,26 +92,32 @@ def examine(tables: Sequence[Table], slots: Sequence[str], excused: Sequence[Boo
     )
 
 
-def covered_cells(table: Table, needs: Sequence[Ints]) -> set[int]:
-    """Cells needed in training with contents that differed, or with a delimiter, which cannot differ."""
+def needed_contents(table: Table, needs: Sequence[Ints]) -> dict[int, int]:
+    """The cells needed in training, each with a bit for every content it was needed with."""
     seen: dict[int, int] = {}
     for need in needs:
         rows = np.flatnonzero(need >= 0)
         cells, contents = table.covering[rows, need[rows]], table.rows.content[rows, need[rows]]
         for cell, bits in set(zip(cells.tolist(), contents.tolist(), strict=True)):
             seen[cell] = seen.get(cell, 0) | bits
-    return {cell for cell, bits in seen.items() if bits & (bits - 1)}
+    return seen
 
 
 def uncovered_rows(tables: Sequence[Table], needs: Sequence[Sequence[Ints]]) -> list[tuple[int, int]]:
-    """(test row, needed index) of every need whose cell training did not cover."""
+    """(test row, needed index) of every need with a content that training does not teach to read.
+
+    It teaches a cell that it needed with contents that differed; of one whose content was always the same it teaches
+    that content alone.
+    """
     train, test = tables
-    covered = np.array(sorted(covered_cells(train, needs[0])), np.int64)
+    seen = needed_contents(train, needs[0])
+    taught = {cell: -1 if bits & (bits - 1) else bits for cell, bits in seen.items()}
     found = []
     for need in needs[1]:
         rows = np.flatnonzero(need >= 0)
-        missing = rows[~np.isin(test.covering[rows, need[rows]], covered)]
-        found += [(int(row), int(need[row])) for row in missing]
+        cells, contents = test.covering[rows, need[rows]], test.rows.content[rows, need[rows]]
+        news = [bits & ~taught.get(cell, 0) for cell, bits in zip(cells.tolist(), contents.tolist(), strict=True)]
+        found += [(int(row), int(need[row])) for row, new in zip(rows, news, strict=True) if new]
     return found
 
 
@@ -122,7 +132,7 @@ def _first_uncovered(tables: Sequence[Table], needs: Sequence[Sequence[Ints]]) -
     return min((int(scale[row]) for row, _ in uncovered_rows(tables, needs)), default=NEVER)
 
 
-def _edges(table: Table, needs: Sequence[Ints], excused: Bools) -> dict[tuple[int, int], int]:
+def _edges(table: Table, needs: Sequence[Ints], excused: Bools) -> Order:
     """(winner, loser) -> the scale from which the needs of some row demand it."""
     unneeded = table.unneeded(needs)
     size = 1 + max(int(table.cells.max()), int(table.null.max()))
@@ -149,14 +159,15 @@ def _repeat(values: Ints, mask: Bools) -> Ints:
 
 def _earliest(codes: Ints, scales: Ints) -> tuple[Ints, Ints]:
     """Each code once, with the smallest scale it comes with."""
-    order = np.argsort(scales, kind="stable")
-    unique, first = np.unique(codes[order], return_index=True)
-    return unique, scales[order][first]
+    size = int(scales.max(initial=0)) + 1
+    found = np.unique(codes * size + scales)
+    unique, first = np.unique(found // size, return_index=True)
+    return unique, found[first] % size
 
 
 def _wanted(table: Table, needs: Sequence[Ints]) -> tuple[Ints, Ints]:
     present = [np.flatnonzero(need >= 0) for need in needs]
-    cells = [table.cells[rows, need[rows]] for rows, need in zip(present, needs, strict=True)]
+    cells = [table.covering[rows, need[rows]] for rows, need in zip(present, needs, strict=True)]
     return np.concatenate(cells), np.concatenate([table.since[rows] for rows in present])
 
 
@@ -165,7 +176,7 @@ def _unwanted(table: Table, needs: Sequence[Ints], excused: Bools) -> tuple[Ints
     listed = (np.stack(needs) != UNLISTED).any(0) & ~(absent_rows(needs) & excused)
     rows = np.flatnonzero(listed)
     mask = table.unneeded(needs)[rows]
-    return table.cells[rows][mask], _repeat(table.since[rows], mask)
+    return table.covering[rows][mask], _repeat(table.since[rows], mask)
 
 
 def _merge(pairs: Sequence[tuple[Ints, Ints]]) -> dict[int, int]:
@@ -177,7 +188,7 @@ def _first_mixed(wanted: dict[int, int], unwanted: dict[int, int]) -> int:
     return min((max(scale, unwanted[cell]) for cell, scale in wanted.items() if cell in unwanted), default=NEVER)
 
 
-def _first_cycle(edges: dict[tuple[int, int], int]) -> int:
+def _first_cycle(edges: Order) -> int:
     """The smallest scale at which the edges up to it have a cycle, by bisection."""
     if not has_cycle(edges):
         return NEVER
@@ -198,6 +209,3 @@ def _risk(tables: Sequence[Table], needs: Sequence[Sequence[Ints]]) -> float:
     seen = np.unique(train.covering[train.rows.visible])
     unneeded = np.unique(test.covering[test.unneeded(needs[1])])
     return float(np.mean(~np.isin(unneeded, seen))) if len(unneeded) else 0.0
-
-
-__all__ = ["ABSENT", "NEVER", "Outcome", "Table", "absent_rows", "covered_cells", "examine", "uncovered_rows"]

@@ -94,13 +94,12 @@ class Rows:
     def _block(self, case: Case, part: Part, vocabulary: Vocabulary) -> Ints:
         """(choices, answer tokens, keys) of one case."""
         queries = [self._query(case, t) for t in range(len(case.needs))]
-        block = np.zeros((self.choices, len(queries), len(case.text)), np.int64)
-        text = part.reads(case.text)
-        for t, j in enumerate(queries):
-            for i in range(j + 1):
-                found = part.classes(text, j, i, self.training)
-                block[:, t, i] = [vocabulary.number(c) for c in found]
-        return block
+        found = part.classes(case.text, queries, self.training)
+        block = np.zeros((len(found), len(queries), len(case.text)), np.int64)
+        for choice, rows in enumerate(found):
+            for t, row in enumerate(rows):
+                block[choice, t, : len(row)] = [vocabulary.number(c) for c in row]
+        return np.broadcast_to(block, (self.choices, *block.shape[1:]))
 
     def types(self, vocabulary: Vocabulary, marked: bool) -> tuple[Ints, Ints]:
         """The types of the keys, (R, n), and of the queries, (R,); `marked` ones know which delimiters came before."""

@@ -1,15 +1,16 @@
 """All ways in which one model could serve the slots of a task, tried one after the other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ldhd.positions import Position
 from ldhd.predict.cases import Case
-from ldhd.predict.cells import NEVER, Outcome, Table, absent_rows, examine
-from ldhd.predict.rows import ABSENT, Bools, Ints, Rows, Vocabulary
-from ldhd.predict.views import Part, View, terms, views
+from ldhd.predict.cells import Order, Outcome, Table, absent_rows, examine
+from ldhd.predict.prediction import Step
+from ldhd.predict.rows import ABSENT, Bools, Ints, Rows, Vocabulary, token_types
+from ldhd.predict.views import Part, View, choices, terms, views
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,11 @@ class Trial:
     position: Position
     train: Sequence[Case]
     test: Sequence[Case]
-    layers: int
     exchangeable: Sequence[Sequence[str]] = ()
     _rows: dict[str | None, list[Rows]] = field(default_factory=dict)
     _classes: dict[tuple[Part, str | None], tuple[list[Ints], Vocabulary]] = field(default_factory=dict)
-    _tables: dict[tuple[View, bool, str | None], tuple[list[Table], dict[tuple[int, int], int]]] = field(
-        default_factory=dict
-    )
+    _tables: dict[tuple[View, bool, str | None], tuple[list[Table], Order]] = field(default_factory=dict)
+    _judged: dict[tuple[Way, frozenset[str]], Outcome] = field(default_factory=dict)
 
     @property
     def delimiters(self) -> list[str]:
@@ -57,41 +56,51 @@ class Trial:
     def slots(self) -> list[str]:
         return list(dict.fromkeys(slot for case in (*self.train, *self.test) for row in case.needs for slot in row))
 
-    def ways(self, slot: str) -> Iterator[Way]:
+    def ways(self, slot: str, layers: int) -> Iterator[Way]:
         """The simplest model first: one layer, the slot by itself; then with what it can be exchanged for."""
         groups = [(slot,), *(tuple(group) for group in self.exchangeable if slot in group)]
         seen = views(self.position, self.delimiters)
-        for marked in (False, True)[: min(self.layers, 2)]:
+        for marked in (False, True)[:layers]:
             for group in groups:
                 for view in seen:
                     yield Way(view, group, marked)
-        if self.layers > 1:
+        if layers > 1:
             for hop in self.delimiters:
                 if self._can_hop(slot, hop):
                     for view in seen:
                         yield Way(view, (slot,), hop=hop)
 
-    def judge(self, way: Way, served: Sequence[str]) -> Outcome:
+    def judge(self, way: Way, served: Iterable[str]) -> Outcome:
         """How far a way carries, where the slots in `served` are known to be served."""
-        tables, fixed = self.tables(way)
-        return examine(tables, way.slots, self._excused(tables, way.slots, served), fixed)
+        key = way, frozenset(served)
+        if key not in self._judged:
+            tables, fixed = self.tables(way)
+            self._judged[key] = examine(tables, way.slots, self.excused(way, served), fixed)
+        return self._judged[key]
 
-    def tables(self, way: Way) -> tuple[list[Table], dict[tuple[int, int], int]]:
+    def tables(self, way: Way) -> tuple[list[Table], Order]:
         """Training and test rows with their cells, and the order that fixed scores impose on cells."""
         key = way.view, way.marked, way.hop
         if key not in self._tables:
             self._tables[key] = self._make_tables(*key)
         return self._tables[key]
 
+    def describe(self, way: Way, step: Step, key: int) -> str:
+        """The cell of a key in words, such as `RPE 6 from # to #`."""
+        query, text = step.query, step.text[: step.query + 1]
+        found = [f"{part.name} {part.classes(text, [query], False)[0][0][key]}" for part in way.view.parts]
+        types = token_types(text, way.marked)
+        return f"{', '.join(found) or 'any place'} from {_type_name(types[query])} to {_type_name(types[key])}"
+
     def rows(self, hop: str | None) -> list[Rows]:
         if hop not in self._rows:
-            choices = max(len(term.training_relations("b0=", 2, 1)) for term in terms(self.position))
-            self._rows[hop] = [Rows(self.train, True, choices, hop), Rows(self.test, False, 1, hop)]
+            most = max(choices(term) for term in terms(self.position))
+            self._rows[hop] = [Rows(self.train, True, most, hop), Rows(self.test, False, 1, hop)]
         return self._rows[hop]
 
     def _make_tables(
         self, view: View, marked: bool, hop: str | None
-    ) -> tuple[list[Table], dict[tuple[int, int], int]]:
+    ) -> tuple[list[Table], Order]:
         rows = self.rows(hop)
         types = Vocabulary()
         typed = [table.types(types, marked) for table in rows]
@@ -129,9 +138,10 @@ class Trial:
                 return False
         return True
 
-    def _excused(self, tables: Sequence[Table], slots: Sequence[str], served: Sequence[str]) -> list[Bools]:
+    def excused(self, way: Way, served: Iterable[str]) -> list[Bools]:
         """Rows where absence shows elsewhere: another slot is absent that never is, for this type of query, when
         one of these is present."""
+        tables, slots = self.tables(way)[0], way.slots
         needs = [[table.rows.needs(slot) for slot in slots] for table in tables]
         excused = [np.zeros(len(table.null), bool) for table in tables]
         for other in (slot for slot in served if slot not in slots):
@@ -145,7 +155,12 @@ class Trial:
         return [mask & absent_rows(need) for mask, need in zip(excused, needs, strict=True)]
 
 
-def _falling_order(known: Ints, kinds: int, distances: Vocabulary) -> dict[tuple[int, int], int]:
+def _type_name(kind: object) -> str:
+    """`#` or, of a marked token, `# after b=`."""
+    return f"{kind[0]} after {kind[1]}" if isinstance(kind, tuple) else str(kind)
+
+
+def _falling_order(known: Ints, kinds: int, distances: Vocabulary) -> Order:
     """Among cells that differ in the distance alone, the nearer beats the farther from the start."""
     values = np.array(list(distances.numbers), np.int64)
     distance, rest = values[known // kinds % len(values)], (known // kinds // len(values), known % kinds)
@@ -156,5 +171,3 @@ def _falling_order(known: Ints, kinds: int, distances: Vocabulary) -> dict[tuple
             edges[nearer, farther] = 0
     return edges
 
-
-__all__ = ["NEVER", "Trial", "Way"]

@@ -23,14 +23,17 @@ class Part:
     """Delimiters that are no anchors, hidden from the relation as if they were digits."""
     component: int | None = None
 
-    def reads(self, text: str) -> str:
-        """The text as its relation sees it."""
-        return text.translate({ord(token): "0" for token in self.masked})
-
-    def classes(self, text: str, j: int, i: int, training: bool) -> tuple[Hashable, ...]:
-        """The classes of a pair of positions of a text it `reads`: several if training makes random choices."""
-        found = self.term.training_relations(text, j, i) if training else (self.term.relation(text, j, i),)
-        return found if self.component is None else tuple(_component(c, self.component) for c in found)
+    def classes(self, text: str, queries: Sequence[int], training: bool) -> list[list[list[Hashable]]]:
+        """For each random choice of training, or once, the class of each query and each key up to it."""
+        text = text.translate({ord(token): "0" for token in self.masked})
+        if training and choices(self.term) > 1:
+            rows = [[self.term.training_relations(text, j, i) for i in range(j + 1)] for j in queries]
+            found = [[[pair[k] for pair in row] for row in rows] for k in range(choices(self.term))]
+        else:
+            found = [self.term.relations(text, queries)]
+        if self.component is None:
+            return found
+        return [[[_component(c, self.component) for c in row] for row in rows] for rows in found]
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,11 @@ def views(position: Position, delimiters: Sequence[str]) -> list[View]:
     choices = [_choices(term, delimiters) for term in terms(position)]
     found = [View(tuple(part for part in chosen if part is not None)) for chosen in product(*choices)]
     return sorted(found, key=lambda view: -len(view.parts))
+
+
+def choices(term: Position) -> int:
+    """How many random choices training makes between."""
+    return len(term.training_relations("b0=", 2, 1))
 
 
 def terms(position: Position) -> list[Position]:
