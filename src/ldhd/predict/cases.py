@@ -96,6 +96,11 @@ class TaskSource:
         return [self.task.latent.sample(scale, stream) for _ in range(SAMPLED)]
 
 
+def delimiters(cases: Sequence[Case]) -> list[str]:
+    """The tokens of the prompts that are no digits, in the order they come."""
+    return list(dict.fromkeys(t for case in cases for t in case.text[: case.start] if not t.isdigit()))
+
+
 def shape_of(text: str) -> str:
     """`b12+3=` -> `b##+#=`."""
     return "".join(map(type_of, text))

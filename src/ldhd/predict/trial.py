@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ldhd.positions import Position
-from ldhd.predict.cases import Case
+from ldhd.predict.cases import Case, delimiters
 from ldhd.predict.cells import Order, Outcome, Table, absent_rows, examine
 from ldhd.predict.prediction import Step
 from ldhd.predict.rows import ABSENT, Bools, Ints, Rows, Vocabulary, token_types
@@ -49,8 +49,7 @@ class Trial:
 
     @property
     def delimiters(self) -> list[str]:
-        """The tokens of the prompts that are no digits, in the order they come."""
-        return list(dict.fromkeys(t for case in self.test for t in case.text[: case.start] if not t.isdigit()))
+        return delimiters(self.test)
 
     @property
     def slots(self) -> list[str]:

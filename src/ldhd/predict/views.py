@@ -56,7 +56,7 @@ def views(position: Position, delimiters: Sequence[str]) -> list[View]:
 
 def choices(term: Position) -> int:
     """How many random choices training makes between."""
-    return len(term.training_relations("b0=", 2, 1))
+    return len(term.training_relations("b0", 1, 1))
 
 
 def terms(position: Position) -> list[Position]:
@@ -71,7 +71,7 @@ def _choices(term: Position, delimiters: Sequence[str]) -> list[Part | None]:
         return [Part(name, term)]
     if isinstance(term, Anchored):
         return [*_anchored(term, name, delimiters), None]
-    sample = term.relation("b0=", 2, 1)
+    sample = term.relation("b0", 1, 1)
     if sample is None:
         return [None]
     if isinstance(sample, tuple) and len(sample) == 2:
