@@ -10,6 +10,9 @@ from ldhd.tasks.task import Latent, Needs, Task
 SAMPLED = 64
 """Instances drawn at each scale of a task whose latent space does not list its shapes."""
 
+MOST_SHAPES = 40
+"""Shapes looked at in one scale; of more, as many, evenly spread over their list. `addition` has 38 at scale 10."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -37,7 +40,7 @@ class Source(Protocol):
 
     @property
     def enumerated(self) -> bool:
-        """Whether `cases` lists every shape; otherwise it drew `SAMPLED` instances a scale."""
+        """Whether `cases` lists every shape, up to `MOST_SHAPES` a scale; otherwise it drew `SAMPLED` instances."""
         ...
 
     def cases(self, scales: Sequence[int]) -> list[Case]:
@@ -71,7 +74,7 @@ class TaskSource:
 
     def cases(self, scales: Sequence[int]) -> list[Case]:
         for scale in set(scales) - self.known.keys():
-            self.known[scale] = list(self._cases(scale))
+            self.known[scale] = spread(list(self._cases(scale)))
         return [case for scale in scales for case in self.known[scale]]
 
     def _cases(self, scale: int) -> Iterator[Case]:
@@ -94,6 +97,13 @@ class TaskSource:
             return shapes
         stream = seeds.generator(0, "shapes", scale)
         return [self.task.latent.sample(scale, stream) for _ in range(SAMPLED)]
+
+
+def spread(cases: list[Case]) -> list[Case]:
+    """At most `MOST_SHAPES` of these, the first and the last among them."""
+    if len(cases) <= MOST_SHAPES:
+        return cases
+    return [cases[round(k * (len(cases) - 1) / (MOST_SHAPES - 1))] for k in range(MOST_SHAPES)]
 
 
 def delimiters(cases: Sequence[Case]) -> list[str]:
@@ -122,4 +132,6 @@ def check_needs(name: str, text: str, start: int, needs: Needs | Sequence[Mappin
             where = f"{name}: answer token {t}, {text[start + t]!r} at index {start + t} of {text!r}"
             if isinstance(index, int) and start + t <= index < len(text):
                 raise ValueError(f"{where}, needs {slot} at index {index}, which is not written before it")
-            raise ValueError(f"{where}, needs {slot} at {index!r}; an index is a whole number from 0 to {start + t - 1}")
+            raise ValueError(
+                f"{where}, needs {slot} at {index!r}; an index is a whole number from 0 to {start + t - 1}"
+            )

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from ldhd.predict.cases import Case, check_needs
+from ldhd.predict.cases import Case, check_needs, spread
 from ldhd.predict.expression import Expression
 from ldhd.tasks.task import Needs
 
@@ -52,14 +52,17 @@ class Description:
     enumerated: bool = True
 
     def cases(self, scales: Sequence[int]) -> list[Case]:
-        return [self._case(scale, lengths) for scale in scales for lengths in self._combinations(scale)]
+        found = [[self._case(scale, lengths) for lengths in self._combinations(scale)] for scale in scales]
+        return [case for cases in found for case in spread(cases)]
 
     def _combinations(self, scale: int) -> list[dict[str, int]]:
         values = product(range(1, scale + 1), repeat=len(self.lengths))
         return [dict(zip(self.lengths, value, strict=True)) for value in values if max(value) == scale]
 
     def _case(self, scale: int, lengths: dict[str, int]) -> Case:
-        text, starts, contents, start = "", {}, [], 0
+        text, start = "", 0
+        starts: dict[str, tuple[int, int]] = {}
+        contents: list[frozenset[str]] = []
         for field in self.fields:
             if field.length is None:
                 text, contents = text + field.name, [*contents, frozenset(field.name)]
@@ -93,7 +96,7 @@ def parse_description(text: str, name: str) -> Description:
         if key not in FIELDS:
             raise ValueError(f"{name}: there is no {key!r} in a description; it has {', '.join(FIELDS)}")
     if not isinstance(content.get("format"), str):
-        raise ValueError(f"{name}: a description has format = \"b x:n = z:n e\" or the like")
+        raise ValueError(f'{name}: a description has format = "b x:n = z:n e" or the like')
     fields, lengths = _read_format(content["format"], name)
     slots = _read_needs(content.get("needs"), {field.name for field in fields if field.length}, lengths, name)
     groups = _read_groups(content.get("exchangeable", []), slots, name)
@@ -140,12 +143,12 @@ def _read_format(text: str, name: str) -> tuple[tuple[Field, ...], tuple[str, ..
 
 def _read_needs(given: Any, numbers: set[str], lengths: Sequence[str], name: str) -> dict[str, tuple[str, Expression]]:
     if not isinstance(given, dict) or not given:
-        raise ValueError(f"{name}: [needs] is missing: a line for each slot, such as x = \"x[t]\"")
+        raise ValueError(f'{name}: [needs] is missing: a line for each slot, such as x = "x[t]"')
     slots = {}
     for slot, text in given.items():
         found = re.fullmatch(r"\s*(\w+)\s*\[(.*)\]\s*", text) if isinstance(text, str) else None
         if found is None:
-            raise ValueError(f"{name}: needs.{slot} is a place in a number, such as \"x[t]\", got {text!r}")
+            raise ValueError(f'{name}: needs.{slot} is a place in a number, such as "x[t]", got {text!r}')
         if found[1] not in numbers:
             choices = ", ".join(sorted(numbers))
             raise ValueError(f"{name}: needs.{slot} = {text!r}: there is no number {found[1]!r}; there are {choices}")
@@ -158,7 +161,7 @@ def _read_needs(given: Any, numbers: set[str], lengths: Sequence[str], name: str
 
 def _read_groups(given: Any, slots: dict[str, Any], name: str) -> tuple[tuple[str, ...], ...]:
     if not isinstance(given, list) or not all(isinstance(group, list) for group in given):
-        raise ValueError(f"{name}: exchangeable is a list of groups of slots, such as [[\"x\", \"y\"]], got {given!r}")
+        raise ValueError(f'{name}: exchangeable is a list of groups of slots, such as [["x", "y"]], got {given!r}')
     for group in given:
         for slot in group:
             if slot not in slots:

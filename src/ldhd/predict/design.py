@@ -24,7 +24,7 @@ OTHER = "other"
 
 @dataclass(frozen=True)
 class Measure:
-    """The distance of a position to the delimiter that borders its number on the left or right, if it is one of these."""
+    """The distance of a position to the delimiter before or after its number, where that is one of `tokens`."""
 
     tokens: str
     right: bool = False

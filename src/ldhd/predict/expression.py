@@ -37,7 +37,9 @@ class Expression:
             case ast.Name(id=name) if name in self.names:
                 return values[name]
             case ast.Name(id=name):
-                raise ValueError(f"{name!r} in {self.text!r} is unknown; there are {', '.join(self.names) or 'no names'}")
+                raise ValueError(
+                    f"{name!r} in {self.text!r} is unknown; there are {', '.join(self.names) or 'no names'}"
+                )
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
                 return OPERATORS[type(op)](self._evaluate(left, values), self._evaluate(right, values))
             case ast.UnaryOp(op=ast.USub(), operand=operand):

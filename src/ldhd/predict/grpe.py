@@ -27,8 +27,8 @@ class SupportPosition(Position):
         self.U = grpe_basis(U).U.astype(np.float64)
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
-        users = np.flatnonzero(self.U[:, i, j - 1]) if i < j else []
-        return int(users[0]) if len(users) else "none"
+        users = np.flatnonzero(self.U[:, i, j - 1]).tolist() if i < j else []
+        return users[0] if users else "none"
 
 
 def predict_grpe(U: Any, c: Any, scale: int) -> bool:

@@ -51,8 +51,3 @@ PAPER_OUTCOMES = (
     PaperOutcome("addition-mod10", "rpe", "fails", ONE_TO_FIVE, ONE_TO_TEN, f"Figure 8, Appendix E.2: {MOD10}"),
 )
 """All 32 of them."""
-
-
-def in_paper(task: str, position: str) -> bool:
-    """Whether the paper reports this embedding on this task, so that a prediction of it is none of something new."""
-    return any((known.task, known.position) == (task, position) for known in PAPER_OUTCOMES)

@@ -78,7 +78,7 @@ class Prediction:
     """The largest share, over the slots, of cells unneeded at test scales that training never showed."""
     slots: tuple[SlotPrediction, ...]
     enumerated: bool
-    """Whether every shape of string was looked at, or some that were drawn."""
+    """Whether the shapes of strings are known, or some were drawn."""
 
     @property
     def witness(self) -> Witness | None:
@@ -117,7 +117,7 @@ class Prediction:
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict:
     """`fails` if any does, else `undecided` if any is."""
-    return next((bad for bad in ("fails", "undecided") if bad in verdicts), "generalises")  # type: ignore[return-value]
+    return next((bad for bad in ("fails", "undecided") if bad in verdicts), "generalises")
 
 
 def _witness(witness: Witness) -> dict[str, Any]:

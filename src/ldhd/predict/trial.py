@@ -97,9 +97,7 @@ class Trial:
             self._rows[hop] = [Rows(self.train, True, most, hop), Rows(self.test, False, 1, hop)]
         return self._rows[hop]
 
-    def _make_tables(
-        self, view: View, marked: bool, hop: str | None
-    ) -> tuple[list[Table], Order]:
+    def _make_tables(self, view: View, marked: bool, hop: str | None) -> tuple[list[Table], Order]:
         rows = self.rows(hop)
         types = Vocabulary()
         typed = [table.types(types, marked) for table in rows]
@@ -169,4 +167,3 @@ def _falling_order(known: Ints, kinds: int, distances: Vocabulary) -> Order:
         if rest[0][nearer] == rest[0][farther] and rest[1][nearer] == rest[1][farther]:
             edges[nearer, farther] = 0
     return edges
-

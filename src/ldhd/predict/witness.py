@@ -37,8 +37,12 @@ def _conflict(trial: Trial, slot: str, way: Way, outcome: Outcome, excused: list
     steps = [step for winner, loser in pairs if (step := _forced(tables, way, excused, winner, loser)) is not None]
     parts = []
     for step in steps:
-        winner = "the null key" if step.winner is None else f"index {step.winner} ({trial.describe(way, step, step.winner)})"
-        loser = "the null key" if step.loser is None else f"index {step.loser} ({trial.describe(way, step, step.loser)})"
+        winner = (
+            "the null key" if step.winner is None else f"index {step.winner} ({trial.describe(way, step, step.winner)})"
+        )
+        loser = (
+            "the null key" if step.loser is None else f"index {step.loser} ({trial.describe(way, step, step.loser)})"
+        )
         parts.append(f"in {step.text[: step.query + 1]!r} {winner} must beat {loser}")
     if len(steps) < len(pairs):
         parts.append("the nearer of two equal tokens always beats the farther")
@@ -78,5 +82,3 @@ def _size(table: Table, row: int) -> tuple[int, int, int]:
 def _step(table: Table, row: int, winner: int | None, loser: int | None) -> Step:
     case = table.rows.cases[int(table.rows.case[row])]
     return Step(case.text, case.scale, int(table.rows.query[row]), winner, loser, table.rows.training)
-
-

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import mean, median
+from statistics import mean
 
 from ldhd.experiments import Record
-
-GENERALISES, FAILS, ENOUGH_SEEDS = 0.9, 0.5, 3
-"""Measured verdicts: median exact match at the largest test scale over at least three fitted seeds."""
+from ldhd.experiments.verdict import measured_verdict
 
 
 @dataclass(frozen=True)
@@ -40,13 +38,7 @@ class Cell:
 
     def verdict(self) -> str:
         """`generalises`, `fails`, `mixed`, `not fitted`, or `too few seeds`."""
-        fitted = [record for record in self.records if record.fitted]
-        if not fitted:
-            return "not fitted"
-        if len(fitted) < ENOUGH_SEEDS:
-            return "too few seeds"
-        value = median(record.results[-1].exact for record in fitted)
-        return "generalises" if value >= GENERALISES else "fails" if value <= FAILS else "mixed"
+        return measured_verdict(self.records)
 
 
 def cells(records: Iterable[Record]) -> list[Cell]:
