@@ -39,9 +39,13 @@ class AddendPairs(LatentSpace):
         return (9,) * scale, (9,) * scale
 
     def shapes(self, scale: int) -> list[Addends]:
-        """Each pair of lengths, with and without a last carry."""
+        """Each pair of lengths, with and without a last carry, which a digit above the shorter addend passes on as 9."""
         lengths = [(scale, y) for y in range(1, scale + 1)] + [(x, scale) for x in range(1, scale)]
-        return [((a,) * x, (b,) * y) for x, y in lengths for a, b in ((1, 1), (2, 3), (9, 9))]
+        found = [((a,) * x, (b,) * y) for x, y in lengths for a, b in ((1, 1), (2, 3), (9, 9))]
+        for x, y in lengths:
+            both = min(x, y)
+            found.append(((8,) * both + (9,) * (x - both), (5,) * both + (9,) * (y - both)))
+        return found
 
 
 def total(latent: Addends) -> Digits:
