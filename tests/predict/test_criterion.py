@@ -5,8 +5,10 @@ import pytest
 from scipy.optimize import linprog
 
 from ldhd.positions import POSITIONS
+from ldhd.predict import predict
 from ldhd.predict.cases import TaskSource
 from ldhd.predict.cells import NEVER
+from ldhd.predict.description import parse_description
 from ldhd.predict.trial import Trial, Way
 from ldhd.predict.views import views
 from ldhd.tasks import TASKS
@@ -42,7 +44,9 @@ def constraints(task, position, slot, scales, training):
         if slot not in needs or needs[slot] == j:
             continue
         for choice in range(len(classes(position, text, 0, 0, training))):
-            cells = [(classes(position, text, j, i, training)[choice], kind(text[j]), kind(text[i])) for i in range(j + 1)]
+            cells = [
+                (classes(position, text, j, i, training)[choice], kind(text[j]), kind(text[i])) for i in range(j + 1)
+            ]
             null = ("null", kind(text[j]))
             if needs[slot] is None:
                 found |= {(null, cells[i]) for i in range(j)}
@@ -77,11 +81,31 @@ def needed_cells(task, position, slot, scales, training):
     return found
 
 
+def unneeded_cells(task, position, slot, scales, training):
+    """Cells of keys other than the needed one and the query itself, where the slot is looked for."""
+    return {
+        (relation, kind(text[j]), kind(text[i]))
+        for text, j, needs in strings(task, scales)
+        if slot in needs and needs[slot] != j
+        for i in range(j)
+        if i != needs[slot]
+        for relation in classes(position, text, j, i, training)
+    }
+
+
 @pytest.mark.parametrize("name", ["copy", "parity", "addition-mod10", "multiplication", "parity-direct"])
 @pytest.mark.parametrize(
     "position",
-    [make("none"), make("rpe"), make("rpe", max_distance=2), make("rpe-square"), make("rpe-absolute")]
-    + [make("absolute"), make("abacus", max_offset=2), make("abacus", max_offset=0)],
+    [
+        make("none"),
+        make("rpe"),
+        make("rpe", max_distance=2),
+        make("rpe-square"),
+        make("rpe-absolute"),
+        make("absolute"),
+        make("abacus", max_offset=2),
+        make("abacus", max_offset=0),
+    ],
     ids=lambda position: type(position).__name__,
 )
 def test_one_head_against_the_definition(name, position):
@@ -96,19 +120,18 @@ def test_one_head_against_the_definition(name, position):
         assert (outcome.conflict_at == NEVER) == score_exists(together), slot
         taught = needed_cells(task, position, slot, TRAIN, True)
         asked = needed_cells(task, position, slot, TEST, False)
-        covered = all(len(taught.get(cell, ())) > 1 or contents <= taught.get(cell, set()) for cell, contents in asked.items())
+        covered = all(
+            len(taught.get(cell, ())) > 1 or contents <= taught.get(cell, set()) for cell, contents in asked.items()
+        )
         assert (outcome.uncovered_at == NEVER) == covered, slot
-        wanted = {winner for winner, _ in together if winner[0] != "null"}
-        unwanted = {loser for _, loser in together if loser[0] != "null"}
-        mixed = not wanted.isdisjoint(unwanted)
-        assert (outcome.mixed_at < NEVER) >= mixed
+        wanted, unwanted = set(taught) | set(asked), set()
+        for scales, training in ((TRAIN, True), (TEST, False)):
+            unwanted |= unneeded_cells(task, position, slot, scales, training)
+        assert (outcome.mixed_at == NEVER) == wanted.isdisjoint(unwanted), slot
 
 
 def test_fixed_scores_let_the_nearer_win():
     """With ALiBi the last digit before `=` can be found at any distance, the first cannot."""
-    from ldhd.predict import predict
-    from ldhd.predict.description import parse_description
-
     last = parse_description('format = "b x:n + y:m = z e"\n[needs]\nx = "y[m-1]"\n', "last")
     first = parse_description('format = "b x:n + y:m = z e"\n[needs]\nx = "x[0]"\n', "first")
     before = parse_description('format = "b x:n + y:m = z e"\n[needs]\nx = "x[n-1]"\n', "before")

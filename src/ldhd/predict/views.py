@@ -89,5 +89,4 @@ def _anchored(term: Position, name: str, delimiters: Sequence[str]) -> Iterator[
 
 
 def _component(value: Hashable, index: int) -> Hashable:
-    assert isinstance(value, tuple)
-    return value[index]
+    return value[index] if isinstance(value, tuple) and index < len(value) else value

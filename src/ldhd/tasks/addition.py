@@ -39,7 +39,7 @@ class AddendPairs(LatentSpace):
         return (9,) * scale, (9,) * scale
 
     def shapes(self, scale: int) -> list[Addends]:
-        """Each pair of lengths, with and without a last carry, which a digit above the shorter addend passes on as 9."""
+        """Each pair of lengths, with and without a last carry; above the shorter addend only a 9 passes it on."""
         lengths = [(scale, y) for y in range(1, scale + 1)] + [(x, scale) for x in range(1, scale)]
         found = [((a,) * x, (b,) * y) for x, y in lengths for a, b in ((1, 1), (2, 3), (9, 9))]
         for x, y in lengths:
