@@ -75,7 +75,7 @@ class TaskContract:
                     assert index is None or 0 <= index < len(instance.prompt) + k
 
     def test_shapes_show_every_shape_and_what_can_differ(self):
-        """Each sampled instance has the types and needs of one of them; a token that it has otherwise differs there too."""
+        """Each sampled instance has the types and needs of some; where its token is another, theirs differ too."""
         for scale in (1, 2, 5):
             task = self.task.for_scales([scale])
             known = defaultdict(list)

@@ -140,4 +140,12 @@ def test_fixed_scores_let_the_nearer_win():
     assert predict(last, alibi, (1, 2), range(1, 6), 2).verdict == "generalises"
     assert predict(first, alibi, (1, 2), range(1, 6), 2).verdict == "fails"
     assert predict(before, alibi, (1, 2), range(1, 6), 2).verdict == "generalises"
+
+
+def test_a_token_that_is_the_only_one_of_its_kind_can_read_for_the_others():
+    """`+` stands next to the last digit before it, at any length; the answer's tokens do not."""
+    before = parse_description('format = "b x:n + y:m = z e"\n[needs]\nx = "x[n-1]"\n', "before")
     assert predict(before, make("rpe"), (1, 2), range(1, 6), 1).verdict == "fails"
+    found = predict(before, make("rpe"), (1, 2), range(1, 6), 2)
+    assert found.verdict == "generalises"
+    assert found.slots[0].way == "RPE; read by '+' in the first layer"

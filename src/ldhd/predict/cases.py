@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ldhd import seeds
+import torch
+
 from ldhd.tasks.task import Latent, Needs, Task
 
 SAMPLED = 64
@@ -95,7 +96,7 @@ class TaskSource:
         shapes = self.task.latent.shapes(scale)
         if shapes is not None:
             return shapes
-        stream = seeds.generator(0, "shapes", scale)
+        stream = torch.Generator().manual_seed(scale)
         return [self.task.latent.sample(scale, stream) for _ in range(SAMPLED)]
 
 

@@ -49,8 +49,9 @@ class Outcome:
     """Softmax attention: no score has what is needed on top. 0: not even at the training scales."""
     mixed_at: int
     """Linear attention: a cell is needed and not needed. 0: at the training scales already."""
-    risk: float
     edges: "Order"
+    training_only: bool = False
+    """Whether the training strings settled it, so that only their cells are numbered here."""
 
     @property
     def softmax_at(self) -> int:
@@ -72,23 +73,25 @@ Order = dict[tuple[int, int], int]
 
 
 def examine(tables: Sequence[Table], slots: Sequence[str], excused: Sequence[Bools], fixed: Order) -> Outcome:
-    """Judge one head that serves `slots` together; `tables` are the training rows and the test rows."""
+    """Judge one head that serves `slots` together; `tables` are the training rows and the test rows.
+
+    Of the training rows alone it finds what goes wrong in training.
+    """
     needs = [[table.rows.looked_for(slot) for slot in slots] for table in tables]
     edges = dict(fixed)
     wanted: list[tuple[Ints, Ints]] = []
     unwanted: list[tuple[Ints, Ints]] = []
     for table, need, excuse in zip(tables, needs, excused, strict=True):
-        won, lost = _wanted(table, need), _unwanted(table, need, excuse)
-        wanted.append(won)
-        unwanted.append(lost)
+        wanted.append(_wanted(table, need))
+        unwanted.append(_unwanted(table, need, excuse))
         for edge, scale in _edges(table, need, excuse).items():
             edges[edge] = min(scale, edges.get(edge, NEVER))
     return Outcome(
-        uncovered_at=_first_uncovered(tables, needs),
+        uncovered_at=_first_uncovered(tables, needs) if len(tables) > 1 else NEVER,
         conflict_at=_first_cycle(edges),
         mixed_at=_first_mixed(_merge(wanted), _merge(unwanted)),
-        risk=_risk(tables, needs),
         edges=edges,
+        training_only=len(tables) == 1,
     )
 
 
@@ -203,9 +206,9 @@ def _first_cycle(edges: Order) -> int:
     return scales[low]
 
 
-def _risk(tables: Sequence[Table], needs: Sequence[Sequence[Ints]]) -> float:
+def unseen_share(tables: Sequence[Table], slots: Sequence[str]) -> float:
     """The share of cells unneeded at test scales that training never showed."""
     train, test = tables
     seen = np.unique(train.covering[train.rows.visible])
-    unneeded = np.unique(test.covering[test.unneeded(needs[1])])
+    unneeded = np.unique(test.covering[test.unneeded([test.rows.looked_for(slot) for slot in slots])])
     return float(np.mean(~np.isin(unneeded, seen))) if len(unneeded) else 0.0

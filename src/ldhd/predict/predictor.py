@@ -81,7 +81,7 @@ def _judge(
                 linear="fails" if linear[slot].outcome.linear_at < NEVER else good,
                 explains_training=found.outcome.conflict_at > 0,
                 max_scale=_largest_below(found.outcome.softmax_at, train, test),
-                risk=found.outcome.risk,
+                risk=trial.risk(found.way),
                 way=str(found.way),
                 witness=find_witness(trial, slot, found.way, found.outcome, served) if fails else None,
             )

@@ -35,9 +35,6 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def thing(self, number: int) -> Hashable:
-        return next(thing for thing, known in self.numbers.items() if known == number)
-
 
 @dataclass
 class Rows:
@@ -54,7 +51,6 @@ class Rows:
         pairs = [(index, t) for index, case in enumerate(self.cases) for t in range(len(case.needs))]
         pairs = pairs * self.choices
         self.case, self.token = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-        self.choice = np.arange(self.choices).repeat(len(pairs) // self.choices)
         self.scale = np.array([case.scale for case in self.cases])[self.case]
         queries = [np.array([self._query(case, t) for t in range(len(case.needs))]) for case in self.cases]
         self.query = np.tile(np.concatenate(queries), self.choices)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ldhd.positions import Position
 from ldhd.predict.cases import Case, delimiters
-from ldhd.predict.cells import Order, Outcome, Table, absent_rows, examine
+from ldhd.predict.cells import Order, Outcome, Table, absent_rows, examine, unseen_share
 from ldhd.predict.prediction import Step
 from ldhd.predict.rows import ABSENT, Bools, Ints, Rows, Vocabulary, token_types
 from ldhd.predict.views import Part, View, choices, terms, views
@@ -43,8 +43,9 @@ class Trial:
     test: Sequence[Case]
     exchangeable: Sequence[Sequence[str]] = ()
     _rows: dict[str | None, list[Rows]] = field(default_factory=dict)
-    _classes: dict[tuple[Part, str | None], tuple[list[Ints], Vocabulary]] = field(default_factory=dict)
-    _tables: dict[tuple[View, bool, str | None], tuple[list[Table], Order]] = field(default_factory=dict)
+    _vocabularies: dict[tuple[Part, str | None], Vocabulary] = field(default_factory=dict)
+    _classes: dict[tuple[Part, str | None, bool], Ints] = field(default_factory=dict)
+    _tables: dict[tuple[View, bool, str | None, bool], tuple[list[Table], Order]] = field(default_factory=dict)
     _judged: dict[tuple[Way, frozenset[str]], Outcome] = field(default_factory=dict)
 
     @property
@@ -73,13 +74,21 @@ class Trial:
         """How far a way carries, where the slots in `served` are known to be served."""
         key = way, frozenset(served)
         if key not in self._judged:
-            tables, fixed = self.tables(way)
-            self._judged[key] = examine(tables, way.slots, self.excused(way, served), fixed)
+            training = self._examine(way, served, True)
+            settled = training.conflict_at == training.mixed_at == 0
+            self._judged[key] = training if settled else self._examine(way, served, False)
         return self._judged[key]
 
-    def tables(self, way: Way) -> tuple[list[Table], Order]:
+    def _examine(self, way: Way, served: Iterable[str], training_only: bool) -> Outcome:
+        tables, fixed = self.tables(way, training_only)
+        return examine(tables, way.slots, self.excused(way, served, training_only), fixed)
+
+    def risk(self, way: Way) -> float:
+        return unseen_share(self.tables(way)[0], way.slots)
+
+    def tables(self, way: Way, training_only: bool = False) -> tuple[list[Table], Order]:
         """Training and test rows with their cells, and the order that fixed scores impose on cells."""
-        key = way.view, way.marked, way.hop
+        key = way.view, way.marked, way.hop, training_only
         if key not in self._tables:
             self._tables[key] = self._make_tables(*key)
         return self._tables[key]
@@ -97,18 +106,19 @@ class Trial:
             self._rows[hop] = [Rows(self.train, True, most, hop), Rows(self.test, False, 1, hop)]
         return self._rows[hop]
 
-    def _make_tables(self, view: View, marked: bool, hop: str | None) -> tuple[list[Table], Order]:
-        rows = self.rows(hop)
+    def _make_tables(self, view: View, marked: bool, hop: str | None, training_only: bool) -> tuple[list[Table], Order]:
+        rows = self.rows(hop)[: 1 if training_only else 2]
         types = Vocabulary()
         typed = [table.types(types, marked) for table in rows]
         size = len(types)
         classes = [np.zeros(table.visible.shape, np.int64) for table in rows]
         parts = sorted(view.parts, key=lambda part: part.term.falling)
         for part in parts:
-            arrays, vocabulary = self._numbered(part, hop)
+            arrays = [self._numbered(part, table) for table in rows]
+            vocabulary = self._vocabularies[part, hop]
             classes = [before * len(vocabulary) + array for before, array in zip(classes, arrays, strict=True)]
         falling = bool(parts) and parts[-1].term.falling
-        last = self._numbered(parts[-1], hop)[1] if falling else Vocabulary()
+        last = self._vocabularies[parts[-1], hop] if falling else Vocabulary()
         kinds = [queries[:, None] * size + keys for keys, queries in typed]
         codes = [array * size * size + kind for array, kind in zip(classes, kinds, strict=True)]
         known = np.unique(np.concatenate([code[t.visible] for code, t in zip(codes, rows, strict=True)]))
@@ -119,12 +129,12 @@ class Trial:
             tables.append(Table(table, cells, kind if falling else cells, len(known) + queries, since))
         return tables, _falling_order(known, size * size, last) if falling else {}
 
-    def _numbered(self, part: Part, hop: str | None) -> tuple[list[Ints], Vocabulary]:
-        if (part, hop) not in self._classes:
-            vocabulary = Vocabulary()
-            arrays = [table.classes(part, vocabulary) for table in self.rows(hop)]
-            self._classes[part, hop] = arrays, vocabulary
-        return self._classes[part, hop]
+    def _numbered(self, part: Part, rows: Rows) -> Ints:
+        key = part, rows.hop, rows.training
+        if key not in self._classes:
+            vocabulary = self._vocabularies.setdefault((part, rows.hop), Vocabulary())
+            self._classes[key] = rows.classes(part, vocabulary)
+        return self._classes[key]
 
     def _can_hop(self, slot: str, hop: str) -> bool:
         """Whether the token is the only one of its kind in every string and stands after all that the slot needs."""
@@ -135,10 +145,10 @@ class Trial:
                 return False
         return True
 
-    def excused(self, way: Way, served: Iterable[str]) -> list[Bools]:
+    def excused(self, way: Way, served: Iterable[str], training_only: bool = False) -> list[Bools]:
         """Rows where absence shows elsewhere: another slot is absent that never is, for this type of query, when
         one of these is present."""
-        tables, slots = self.tables(way)[0], way.slots
+        tables, slots = self.tables(way, training_only)[0], way.slots
         needs = [[table.rows.needs(slot) for slot in slots] for table in tables]
         excused = [np.zeros(len(table.null), bool) for table in tables]
         for other in (slot for slot in served if slot not in slots):

@@ -14,7 +14,7 @@ def find_witness(trial: Trial, slot: str, way: Way, outcome: Outcome, served: It
     """Why the way fails where it first does: a need that is not taught, or else a cycle."""
     if outcome.uncovered_at < NEVER and outcome.uncovered_at <= outcome.conflict_at:
         return _uncovered(trial, slot, way)
-    return _conflict(trial, slot, way, outcome, trial.excused(way, served))
+    return _conflict(trial, slot, way, outcome, trial.excused(way, served, outcome.training_only))
 
 
 def _uncovered(trial: Trial, slot: str, way: Way) -> Witness:
@@ -31,7 +31,7 @@ def _uncovered(trial: Trial, slot: str, way: Way) -> Witness:
 
 
 def _conflict(trial: Trial, slot: str, way: Way, outcome: Outcome, excused: list[Bools]) -> Witness:
-    tables = trial.tables(way)[0]
+    tables = trial.tables(way, outcome.training_only)[0]
     cycle = outcome.cycle()
     pairs = list(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
     steps = [step for winner, loser in pairs if (step := _forced(tables, way, excused, winner, loser)) is not None]
