@@ -7,7 +7,7 @@ from scipy.optimize import linprog
 from ldhd.positions import POSITIONS
 from ldhd.predict import predict
 from ldhd.predict.cases import TaskSource
-from ldhd.predict.cells import NEVER
+from ldhd.predict.cells import NEVER, examine
 from ldhd.predict.description import parse_description
 from ldhd.predict.trial import Trial, Way
 from ldhd.predict.views import views
@@ -113,7 +113,11 @@ def test_one_head_against_the_definition(name, position):
     source = TaskSource(task, TEST)
     trial = Trial(position, source.cases(TRAIN), source.cases(TEST))
     for slot in trial.slots:
-        outcome = trial.judge(Way(views(position, trial.delimiters)[0], (slot,)), ())
+        way = Way(views(position, trial.delimiters)[0], (slot,))
+        tables, fixed = trial.tables(way)
+        outcome = examine(tables, (slot,), trial.excused(way, ()), fixed)
+        judged = trial.judge(way, ())
+        assert (judged.softmax_at, judged.linear_at) == (outcome.softmax_at, outcome.linear_at)
         training = constraints(task, position, slot, TRAIN, True)
         together = training | constraints(task, position, slot, TEST, False)
         assert (outcome.conflict_at > 0) == score_exists(training), slot
