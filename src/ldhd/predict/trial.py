@@ -13,6 +13,10 @@ from ldhd.predict.rows import ABSENT, Bools, Ints, Rows, Vocabulary, token_types
 from ldhd.predict.views import Part, View, choices, terms, views
 
 
+KEPT = 12
+"""Tables kept at once: an embedding with many views has many, and those of long strings are large."""
+
+
 @dataclass(frozen=True)
 class Way:
     """One head: what it knows of positions, whether tokens are marked by a first layer, and which slots it serves."""
@@ -90,6 +94,8 @@ class Trial:
         """Training and test rows with their cells, and the order that fixed scores impose on cells."""
         key = way.view, way.marked, way.hop, training_only
         if key not in self._tables:
+            if len(self._tables) >= KEPT:
+                self._tables.clear()
             self._tables[key] = self._make_tables(*key)
         return self._tables[key]
 
