@@ -12,7 +12,6 @@ from ldhd.predict.prediction import Step
 from ldhd.predict.rows import ABSENT, Bools, Ints, Rows, Vocabulary, token_types
 from ldhd.predict.views import Part, View, choices, terms, views
 
-
 KEPT = 12
 """Tables kept at once: an embedding with many views has many, and those of long strings are large."""
 
