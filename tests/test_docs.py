@@ -1,5 +1,6 @@
 """What the documentation says was tried: its Python runs, its commands exist."""
 
+import json
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from ldhd.cli import app
 from ldhd.experiments.config import make_configs
 from ldhd.parsing import parse_settings
 from ldhd.sweep.file import parse_sweep
+from ldhd.tasks import TASKS
 
 ROOT = Path(__file__).parent.parent
 
@@ -33,6 +35,38 @@ def test_report_snippet(capsys, monkeypatch, tmp_path):
     assert (tmp_path / "report.html").exists()
 
 
+def test_predict_page(tmp_path, monkeypatch, capsys):
+    (description,), (code,) = blocks("docs/predict.md", "toml"), blocks("docs/predict.md", "python")
+    (tmp_path / "reversal.toml").write_text(description)
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    assert capsys.readouterr().out.splitlines() == ["RPESquare fails 0", "Mirror generalises 10"]
+
+
+def test_predictions_of_the_predict_page():
+    """What the page says can fail is what is registered."""
+    found = json.loads((ROOT / "results/predictions.json").read_text())["predictions"]
+
+    def verdicts(task, position, layers, **options):
+        return {
+            entry["verdict"]
+            for entry in found
+            if (entry["task"], entry["position"], entry["layers"]) == (task, position, layers)
+            and all(own.get(k, v) == v for own in entry["position_options"].values() for k, v in options.items())
+        }
+
+    for task in ("multiplication", "division"):
+        assert verdicts(task, "rpe-square", 1) == {"fails"}
+        assert verdicts(task, "rpe-square+rpe-absolute", 1) == {"generalises"}
+        assert verdicts(task, "rpe-square", 2, max_distance=2) == {"generalises"}
+    assert verdicts("addition-aligned", "rpe", 1, max_distance=1024) == {"generalises"}
+    assert verdicts("addition-aligned", "rope", 1) == {"generalises"}
+    assert verdicts("addition-mod10", "rpe-square", 1, max_distance=2) == {"generalises"}
+    assert {entry["verdict"] for entry in found if entry["task"] == "parity-direct"} == {"fails"}
+    for task in TASKS:
+        assert verdicts(task, "abacus", 2, max_offset=0) == {"generalises" if task == "addition-mod10" else "fails"}
+
+
 def test_positions_snippet():
     (code,) = blocks("docs/positions.md", "python")
     n = 9
@@ -53,7 +87,7 @@ def test_commands_of_the_readme_exist():
         line.split()[1] for block in blocks("README.md", "sh") for line in block.splitlines() if "ldhd " in line[:5]
     }
     assert named <= known
-    assert named >= {"run", "evaluate", "show", "tasks", "positions", "verify"}
+    assert named >= {"run", "evaluate", "show", "tasks", "positions", "predict", "design", "verify"}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +107,7 @@ def test_sweeps_of_the_page_are_valid():
 
 def test_links_lead_somewhere():
     pages = ("README.md", "CONTRIBUTING.md", "results/README.md", "docs/theory.md", "docs/data.md", "docs/sweeps.md")
-    pages += ("docs/scale.md", "docs/performance.md", "docs/report.md")
+    pages += ("docs/scale.md", "docs/performance.md", "docs/report.md", "docs/predict.md", "docs/reproduce.md")
     for page in pages:
         for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
             if not target.startswith("http"):

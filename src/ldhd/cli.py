@@ -305,6 +305,90 @@ def positions(as_json: Json = False) -> None:
 
 
 @app.command()
+def predict(
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="Name of a task, all, module:Class, or a description such as my.toml.")
+    ],
+    position: Annotated[str, typer.Option(metavar="P[,P...]", help="Names of embeddings, or all.")] = "all",
+    layers: Annotated[str, typer.Option(metavar="LAYERS", help="Layers of the model, such as 1 or 1-2.")] = "1-2",
+    train_scales: Scales = None,
+    test_scales: Annotated[str, typer.Option(metavar="SCALES", help="Such as 1-10,20,50.")] = "1-10",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="position.X; repeatable.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the strings behind each failure.")] = False,
+    measured: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Compare finished runs with what was predicted of them.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say before training whether an embedding will carry a task to larger scales, and why."""
+    from ldhd.experiments.predictions import predictions
+    from ldhd.experiments.registered import Register, compare, finished_runs
+    from ldhd.parsing import parse_range, parse_settings
+    from ldhd.report import prediction, print_view
+
+    found = list(
+        predictions(
+            [task],
+            position.split(","),
+            layers=parse_range(layers, "--layers"),
+            train_scales=None if train_scales is None else parse_range(train_scales, "--train-scales"),
+            test_scales=parse_range(test_scales, "--test-scales"),
+            settings=parse_settings(settings or []),
+        )
+    )
+    rows = None
+    if measured is not None:
+        runs = [run for run in finished_runs(measured) if task in ("all", run[0].task)]
+        rows = compare(runs, Register(prediction.repository()))
+    if as_json:
+        print_view(prediction.predictions_json(found, rows))
+        return
+    for view in prediction.predictions_views(found, explain):
+        print_view(view)
+    if rows is not None:
+        print_view(prediction.comparison_table(rows))
+
+
+@app.command()
+def register(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write them.")] = Path(
+        "results/predictions.json"
+    ),
+) -> None:
+    """Write down the predictions of every task with every embedding, to be committed before the runs that test them."""
+    from ldhd.experiments.predictions import registered_count, registered_matrix
+    from ldhd.report.prediction import write_register
+    from ldhd.report.progress import watch
+
+    named = list(watch(registered_matrix(), registered_count(), "predictions"))
+    write_register(file, named)
+    print(f"{len(named)} predictions: {file}")
+
+
+@app.command()
+def design(
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="Name of a task, module:Class, or a description such as my.toml.")
+    ],
+    layers: Annotated[int, typer.Option(min=1, max=1000, help="Layers of the model.")] = 1,
+    train_scales: Scales = None,
+    test_scales: Annotated[str, typer.Option(metavar="SCALES", help="Such as 1-10.")] = "1-10",
+    as_json: Json = False,
+) -> None:
+    """What an embedding for this task must be able to tell apart, and which embeddings do."""
+    from ldhd.experiments.predictions import designed
+    from ldhd.parsing import parse_range
+    from ldhd.report import prediction, print_view
+
+    scales = None if train_scales is None else parse_range(train_scales, "--train-scales")
+    found, embeddings = designed(task, scales, parse_range(test_scales, "--test-scales"), layers)
+    for view in [prediction.design_json(found, embeddings)] if as_json else prediction.design_views(found, embeddings):
+        print_view(view)
+
+
+@app.command()
 def verify(
     claims: Annotated[
         list[str] | None, typer.Argument(metavar="[CLAIM]...", help="Such as theorem-2; all by default.")

@@ -88,6 +88,19 @@ class PositionContract:
         assert all(isinstance(hash(found), int) for found in classes)
         assert classes == [position.relation(TEXT, j, i) for j, i in pairs]
 
+    def test_relations_at_once_are_those_of_each_pair(self):
+        position = self.make(16, 2)
+        queries = [0, 3, 11, len(TEXT) - 1]
+        assert position.relations(TEXT, queries) == [
+            [position.relation(TEXT, j, i) for i in range(j + 1)] for j in queries
+        ]
+
+    def test_training_has_the_relation_among_its_own(self):
+        position = self.make(16, 2)
+        choices = {len(position.training_relations(TEXT, j, i)) for j in (0, 4, 9) for i in range(j + 1)}
+        assert len(choices) == 1
+        assert position.training_relations(TEXT, 13, 2)[0] == position.relation(TEXT, 13, 2)
+
     def test_state_survives_a_round_trip(self):
         model, other = self.model(), self.model()
         for parameter in other.parameters():

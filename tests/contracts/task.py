@@ -1,8 +1,11 @@
 """What every task must satisfy; a task's test class inherits these and names the task."""
 
+from collections import defaultdict
+
 import pytest
 import torch
 
+from ldhd.predict.cases import shape_of
 from ldhd.tasks import Task
 from ldhd.tasks.tokens import decode, encode
 
@@ -70,6 +73,33 @@ class TaskContract:
             for k, slots in enumerate(needs):
                 for index in slots.values():
                     assert index is None or 0 <= index < len(instance.prompt) + k
+
+    def test_shapes_show_every_shape_and_what_can_differ(self):
+        """Each sampled instance has the types and needs of some; where its token is another, theirs differ too."""
+        for scale in (1, 2, 5):
+            task = self.task.for_scales([scale])
+            known = defaultdict(list)
+            for latent in task.latent.shapes(scale):
+                instance = task.instance(latent)
+                assert instance.scale == scale
+                known[shape_of(instance.text), str(task.needs(instance))].append(instance.text)
+            stream = generator(scale)
+            for instance in [task.sample(scale, stream) for _ in range(60)]:
+                texts = known[shape_of(instance.text), str(task.needs(instance))]
+                assert texts
+                for token, *column in zip(instance.text, *texts, strict=True):
+                    assert len(set(column)) > 1 or token in column
+
+    def test_exchangeable_slots_can_be_exchanged(self):
+        """Answer tokens whose contents differ only by an exchange are the same."""
+        for group in self.task.format.exchangeable:
+            seen: dict[tuple, str] = {}
+            for instance in self.instances(scales=(1, 2, 3), count=2000):
+                for token, slots in zip(instance.answer, self.task.needs(instance), strict=True):
+                    contents = {slot: None if i is None else instance.text[i] for slot, i in slots.items()}
+                    together = tuple(sorted(str(contents[slot]) for slot in group if slot in contents))
+                    rest = tuple(sorted((slot, str(c)) for slot, c in contents.items() if slot not in group))
+                    assert seen.setdefault((together, rest), token) == token
 
     def test_needs_determine_the_token(self):
         """Two answer tokens with the same contents in the same slots are the same token."""

@@ -1,7 +1,7 @@
 """From names and options to the parts of a run: its task, its position embedding, its model."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -88,6 +88,17 @@ def position_options(name: str, given: Mapping[str, Any]) -> PositionOptions:
 
 def build_model(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
     """The GPT with its position embedding; its weights come from torch's global random stream."""
+    return GPT(model, VOCABULARY_SIZE, _maker(position, options))
+
+
+def build_position(position: str, options: PositionOptions, heads: int = 8) -> Position:
+    """One layer's embedding without memory for its tables: enough to ask it for relations."""
+    with torch.device("meta"):
+        return _maker(position, options)(2 * heads, heads, 0)
+
+
+def _maker(position: str, options: PositionOptions) -> Callable[[int, int, int], Position]:
+    """What makes the embedding of a layer from dimension, heads and layer."""
     kinds = position_terms(position)
     if kinds.keys() != options.keys():
         raise ValueError(f"position {position!r} does not go with options of {', '.join(options)}")
@@ -97,7 +108,7 @@ def build_model(model: ModelConfig, position: str, options: PositionOptions) -> 
         terms = [kinds[term](dimension, heads, layer, **checked[term]) for term in kinds]
         return terms[0] if len(terms) == 1 else Sum(terms)
 
-    return GPT(model, VOCABULARY_SIZE, make)
+    return make
 
 
 def outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:

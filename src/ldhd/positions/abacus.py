@@ -1,6 +1,6 @@
 """Abacus: every digit knows its place in its number."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -74,6 +74,14 @@ class Abacus(Position):
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> tuple[int, int]:
         return _place(tokens, j), _place(tokens, i)
+
+    def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
+        places = [_place(tokens, index) for index in range(len(tokens))]
+        return [[(places[j], places[i]) for i in range(j + 1)] for j in queries]
+
+    def training_relations(self, tokens: Sequence[str], j: int, i: int) -> tuple[tuple[int, int], ...]:
+        query, key = self.relation(tokens, j, i)
+        return tuple((query and query + offset, key and key + offset) for offset in range(self.max_offset + 1))
 
 
 def _place(tokens: Sequence[str], index: int) -> int:

@@ -17,6 +17,7 @@ class Alibi(Position):
     """
 
     additive = True
+    falling = True
     slopes: Tensor
 
     def __init__(self, dimension: int, heads: int, layer: int = 0):

@@ -170,6 +170,14 @@ def _distances(scores: Float[Tensor, "B A q k"]) -> Int[Tensor, "B A q"]:
     return torch.arange(keys - queries, keys, device=scores.device) - _later(scores).argmax(-1)
 
 
+def natural_distances(tokens: Sequence[str]) -> list[int]:
+    """How far behind each position its natural anchor stands."""
+    distances = [0]
+    for token in tokens[1:]:
+        distances.append(distances[-1] + 1 if token.isdigit() else 0)
+    return distances
+
+
 def natural_anchor(tokens: Sequence[str], j: int) -> int:
     """The anchor a position can find by content alone: the last token up to j that is no digit."""
     return next((index for index in range(j, -1, -1) if not tokens[index].isdigit()), 0)

@@ -22,6 +22,9 @@ class Position(nn.Module, ABC):
     additive: ClassVar[bool] = False
     """Whether it only adds, to the logits or to the token embeddings, so that it can be one term of a sum."""
 
+    falling: ClassVar[bool] = False
+    """Whether its scores are fixed and fall as the relation grows, so that nothing about it is learned."""
+
     def __init__(self, dimension: int, heads: int, layer: int = 0):
         super().__init__()
         if heads < 1 or dimension % heads:
@@ -66,3 +69,11 @@ class Position(nn.Module, ABC):
     @abstractmethod
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
         """The class of query position j and key position i in a string: pairs it cannot tell apart share one."""
+
+    def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
+        """The relation of each query to the keys up to it, all at once where that is faster."""
+        return [[self.relation(tokens, j, i) for i in range(j + 1)] for j in queries]
+
+    def training_relations(self, tokens: Sequence[str], j: int, i: int) -> tuple[Hashable, ...]:
+        """The classes a pair has in training, one for each random choice made there, the same choice for all pairs."""
+        return (self.relation(tokens, j, i),)

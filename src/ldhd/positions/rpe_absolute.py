@@ -1,11 +1,11 @@
 """RPE-Absolute: the distance of a key to its anchor (Appendix E.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from ldhd.positions.anchor import natural_anchor
+from ldhd.positions.anchor import natural_anchor, natural_distances
 from ldhd.positions.anchored import Anchored
 from ldhd.positions.cache import Cache, append
 from ldhd.positions.functional import absolute_keys
@@ -36,3 +36,7 @@ class RPEAbsolute(Anchored):
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return min(i - natural_anchor(tokens, i), self.max_distance)
+
+    def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
+        keys = [min(distance, self.max_distance) for distance in natural_distances(tokens)]
+        return [[*keys[: j + 1]] for j in queries]

@@ -1,13 +1,13 @@
 """RPE-Square: the relative distance of relative distances (Section 5.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from ldhd.positions.anchor import Anchors, natural_anchor
+from ldhd.positions.anchor import Anchors, natural_anchor, natural_distances
 from ldhd.positions.anchored import Anchored
 from ldhd.positions.cache import Cache, append, append_rows
 from ldhd.positions.functional import square_scores
@@ -92,5 +92,11 @@ class RPESquare(Anchored):
         return term
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
-        difference = (j - natural_anchor(tokens, j)) - (i - natural_anchor(tokens, i))
+        return self._clip((j - natural_anchor(tokens, j)) - (i - natural_anchor(tokens, i)))
+
+    def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
+        own = natural_distances(tokens)
+        return [[self._clip(own[j] - own[i]) for i in range(j + 1)] for j in queries]
+
+    def _clip(self, difference: int) -> int:
         return max(-self.max_distance, min(self.max_distance, difference))

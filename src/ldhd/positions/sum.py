@@ -1,6 +1,7 @@
 """Several embeddings at once, such as `rpe-square+rpe-absolute`."""
 
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import product
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -51,6 +52,10 @@ class Sum(Position):
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
         return tuple(term.relation(tokens, j, i) for term, _ in self._each(None))
+
+    def training_relations(self, tokens: Sequence[str], j: int, i: int) -> tuple[Hashable, ...]:
+        """Each choice of a term that makes one, with every choice of the others."""
+        return tuple(product(*(term.training_relations(tokens, j, i) for term, _ in self._each(None))))
 
     def _each(self, cache: Cache | None) -> Iterator[tuple[Position, Cache | None]]:
         """Each term with its own part of the cache, whose names start with the term's index."""

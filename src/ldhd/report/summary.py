@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any
 
 from ldhd.experiments import Record, RunConfig
+from ldhd.experiments.verdict import GENERALISES, measured_tendency, measured_verdict
 from ldhd.report.statistics import Mean, Share, mean_interval, success_rate
-
-GENERALISES, FAILS, ENOUGH_SEEDS = 0.9, 0.5, 3
-"""Measured verdicts: median exact match at the largest test scale over at least three fitted seeds."""
 
 
 @dataclass(frozen=True)
@@ -62,20 +60,11 @@ class Cell:
 
     def verdict(self) -> str:
         """`generalises`, `fails`, `mixed`, `not fitted`, or `too few seeds`."""
-        fitted = [record for record in self.records if record.fitted]
-        if not fitted:
-            return "not fitted"
-        if len(fitted) < ENOUGH_SEEDS:
-            return "too few seeds"
-        return self.tendency()
+        return measured_verdict(self.records)
 
     def tendency(self) -> str:
         """The verdict without asking for enough seeds."""
-        fitted = [record for record in self.records if record.fitted]
-        if not fitted:
-            return "not fitted"
-        value = median(record.results[-1].exact for record in fitted)
-        return "generalises" if value >= GENERALISES else "fails" if value <= FAILS else "mixed"
+        return measured_tendency(self.records)
 
 
 def cells(records: Iterable[Record], configs: Mapping[str, RunConfig] | None = None) -> list[Cell]:

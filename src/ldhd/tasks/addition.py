@@ -10,6 +10,7 @@ from ldhd.tasks.task import Format, LatentSpace, Needs, Task
 
 SHAPE = "'b12+345='"
 Addends = tuple[Digits, Digits]
+EXCHANGEABLE = (("x", "y"), ("x_previous", "y_previous"))
 
 
 class AddendPairs(LatentSpace):
@@ -37,6 +38,15 @@ class AddendPairs(LatentSpace):
     def longest(self, scale: int) -> Addends:
         return (9,) * scale, (9,) * scale
 
+    def shapes(self, scale: int) -> list[Addends]:
+        """Each pair of lengths, with and without a last carry; above the shorter addend only a 9 passes it on."""
+        lengths = [(scale, y) for y in range(1, scale + 1)] + [(x, scale) for x in range(1, scale)]
+        found = [((a,) * x, (b,) * y) for x, y in lengths for a, b in ((1, 1), (2, 3), (9, 9))]
+        for x, y in lengths:
+            both = min(x, y)
+            found.append(((8,) * both + (9,) * (x - both), (5,) * both + (9,) * (y - both)))
+        return found
+
 
 def total(latent: Addends) -> Digits:
     return digits.add(*latent)
@@ -48,6 +58,8 @@ class UnalignedFormat(Format):
     >>> b21+543=753e      12 + 345 = 357
     >>> b99+1=001e        99 + 1 = 100
     """
+
+    exchangeable = EXCHANGEABLE
 
     def prompt(self, latent: Addends) -> str:
         return f"b{digits.write(latent[0])}+{digits.write(latent[1])}="

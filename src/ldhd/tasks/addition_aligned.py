@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ldhd.tasks import digits
-from ldhd.tasks.addition import SHAPE, AddendPairs, Addends, addition_carries, addition_needs, total
+from ldhd.tasks.addition import EXCHANGEABLE, SHAPE, AddendPairs, Addends, addition_carries, addition_needs, total
 from ldhd.tasks.digits import Digits
 from ldhd.tasks.task import Format, Needs, Task
 
@@ -16,6 +16,8 @@ class AlignedFormat(Format):
     >>> b210+543=7530e      12 + 345 = 357 at width 3
     >>> b99+10=001e         99 + 1 = 100 at width 2
     """
+
+    exchangeable = EXCHANGEABLE
 
     def __init__(self, width: int | None = None):
         self.width = width

@@ -18,6 +18,9 @@ class EqualLengthAddends(LatentSpace):
     def scale(self, latent: Addends) -> int:
         return len(latent[0])
 
+    def shapes(self, scale: int) -> list[Addends]:
+        return [((a,) * scale, (b,) * scale) for a, b in ((1, 1), (2, 3))]
+
 
 def last_digit_of_sum(latent: Addends) -> int:
     return (latent[0][0] + latent[1][0]) % 10
@@ -29,6 +32,8 @@ class Mod10Format(Format):
     >>> b21+98=1e         12 + 89 = 101
     >>> b7+2=9e
     """
+
+    exchangeable = (("x", "y"),)
 
     def prompt(self, latent: Addends) -> str:
         return f"b{digits.write(latent[0])}+{digits.write(latent[1])}="

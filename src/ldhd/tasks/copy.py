@@ -21,6 +21,10 @@ class Strings(LatentSpace):
     def scale(self, latent: Digits) -> int:
         return len(latent)
 
+    def shapes(self, scale: int) -> list[Digits]:
+        """One shape; with the first symbol alone 1, every prefix parity is 1."""
+        return [(0,) * scale, (1,) * scale, (1,) + (0,) * (scale - 1)]
+
 
 def identity(latent: Digits) -> Digits:
     return latent

@@ -19,6 +19,10 @@ class OneDigitAndNumber(LatentSpace):
     def scale(self, latent: Operands) -> int:
         return len(latent[1])
 
+    def shapes(self, scale: int) -> list[Operands]:
+        """One shape; in these every digit of the product and of the quotient differs."""
+        return [(x, (y,) * scale) for x, y in ((1, 1), (2, 3), (9, 9), (3, 1))]
+
 
 def product(latent: Operands) -> Digits:
     """x y with exactly n + 1 digits."""

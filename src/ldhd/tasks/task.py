@@ -9,7 +9,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -55,9 +55,19 @@ class LatentSpace(ABC):
         """A latent variable of this scale whose string is as long as any; usually all are equally long."""
         return self.sample(scale, torch.Generator().manual_seed(0))
 
+    def shapes(self, scale: int) -> list[Latent] | None:
+        """Latent variables of this scale that show every shape of string, and every token that can differ, differing.
+
+        Instances of one shape differ in the values of their digits only. None if the shapes are not known.
+        """
+        return None
+
 
 class Format(ABC):
     """How a latent variable and its label become a string."""
+
+    exchangeable: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Groups of slots whose contents can be swapped without changing the answer token, such as both addends' digits."""
 
     @abstractmethod
     def prompt(self, latent: Latent) -> str:

@@ -1,0 +1,129 @@
+"""`ldhd predict`, `ldhd design` and `ldhd register` as a user types them."""
+
+import json
+
+import pytest
+
+from ldhd.cli import main
+from ldhd.predict import ASSUMPTIONS, Step
+from ldhd.report.prediction import marks, ranges
+
+REVERSAL = 'format = "b x:n = z:n e"\n[needs]\nx = "x[n-1-t]"\n'
+
+
+def ldhd(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return ended.value.code, captured.out, captured.err
+
+
+def test_predict_prints_a_table_with_reasons_and_assumptions(capsys):
+    code, out, err = ldhd(capsys, "predict", "copy", "--position", "rpe,rpe-square")
+    assert (code, err) == (0, "")
+    assert out.count("generalises") >= 2
+    assert out.count("fails") >= 2
+    assert "must beat" in out
+    assert ASSUMPTIONS[1][:40] in out
+
+
+def test_explain_marks_the_tokens(capsys):
+    _, out, _ = ldhd(
+        capsys,
+        "predict",
+        "copy",
+        "--position",
+        "abacus",
+        "--set",
+        "position.max_offset=0",
+        "--layers",
+        "1",
+        "--explain",
+    )
+    lines = out.splitlines()
+    (place,) = [k for k, line in enumerate(lines) if "test string of scale 6" in line]
+    shown, marked = lines[place].split()[0], lines[place + 1][4:]
+    assert shown == "b000000=000000e"
+    assert (marked.index("^"), marked.index("?")) == (6, 12)
+
+
+def test_json_is_the_contract(capsys):
+    code, out, _ = ldhd(capsys, "predict", "addition", "--position", "rpe", "--layers", "2", "--json")
+    (found,) = json.loads(out)["predictions"]
+    assert code == 0
+    named = ("task", "position", "layers", "train_scales", "test_scales", "verdict")
+    assert [found[name] for name in named] == ["addition", "rpe", 2, [1, 2, 3, 4], [*range(1, 11)], "fails"]
+    assert set(found["slots"]) == {"x", "y", "x_previous", "y_previous", "z_previous"}
+    assert found["witness"]["kind"] == "conflict"
+    assert found["max_scale"] == 0
+    assert 0 <= found["risk"] <= 1
+    assert found["position_options"]["rpe"]["max_distance"] == 1024
+
+
+def test_everything_is_predicted_at_once(capsys):
+    code, out, _ = ldhd(
+        capsys, "predict", "all", "--layers", "1", "--test-scales", "1-3", "--train-scales", "1-2", "--json"
+    )
+    assert code == 0
+    assert len(json.loads(out)["predictions"]) == 8 * 9
+
+
+def test_a_description(tmp_path, capsys):
+    (tmp_path / "reversal.toml").write_text(REVERSAL)
+    code, out, _ = ldhd(capsys, "predict", tmp_path / "reversal.toml", "--position", "rpe-square", "--json")
+    assert code == 0
+    assert {found["verdict"] for found in json.loads(out)["predictions"]} == {"fails"}
+    code, out, _ = ldhd(capsys, "design", tmp_path / "reversal.toml")
+    assert code == 0
+    assert "the `=` after it" in out
+
+
+def test_design(capsys):
+    code, out, _ = ldhd(capsys, "design", "copy", "--test-scales", "1-7", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["slots"]["x"]["kept"] == [-1]
+    assert found["embeddings"]["rpe-square"] == {"refines": True, "verdict": "generalises"}
+    assert found["embeddings"]["rpe"] == {"refines": False, "verdict": "fails"}
+
+
+def test_measured_runs_are_compared(tmp_path, capsys):
+    tiny = ["--steps", "1", "--workers", "1", "--set", "model.dimension=16", "--set", "model.heads=2"]
+    tiny += ["--set", "train.batch_size=4", "--set", "train.samples=8", "--set", "test_instances=1"]
+    assert ldhd(capsys, "run", "copy", "--position", "rpe", *tiny, "--test-scales", "1-2", "--out", tmp_path)[0] == 0
+    arguments = ["predict", "copy", "--position", "rpe", "--layers", "1", "--measured", tmp_path]
+    found = json.loads(ldhd(capsys, *arguments, "--json")[1])
+    assert [row["measured"] for row in found["comparisons"]] == ["not fitted"]
+    assert set(found["counts"]) == {"in-sample", "out-of-sample"}
+    assert "predicted and measured" in ldhd(capsys, *arguments)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["predict"], "Missing argument 'TASK'"),
+        (["predict", "juggling"], "unknown task 'juggling'"),
+        (["predict", "copy", "--position", "rpe-cube"], "unknown position 'rpe-cube'"),
+        (["predict", "copy", "--layers", "0"], "--layers: values start at 1"),
+        (["predict", "copy", "--test-scales", "x"], "--test-scales: 'x' is neither"),
+        (["predict", "copy", "--set", "train.steps=3"], "no position asked for has train.steps"),
+        (
+            ["predict", "copy", "--position", "absolute", "--test-scales", "1,2000"],
+            "copy with absolute: absolute: a string",
+        ),
+        (["predict", "absent.toml"], "cannot read the description absent.toml"),
+        (["predict", "copy", "--position", "rpe", "--layers", "1", "--measured", "absent"], "there is no such folder"),
+        (["design", "juggling"], "unknown task 'juggling'"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = ldhd(capsys, *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_marks_and_ranges():
+    assert marks(Step("b12=1", 2, 4, 2, None, True)) == "  ^ ?"
+    assert marks(Step("b12=1", 2, 4, None, 1, True)) == " x  ?"
+    assert ranges((1, 2, 3, 20, 50, 51)) == "1-3,20,50-51"
