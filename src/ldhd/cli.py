@@ -326,7 +326,8 @@ def predict(
     from ldhd.experiments.predictions import predictions
     from ldhd.experiments.registered import Register, compare, finished_runs
     from ldhd.parsing import parse_range, parse_settings
-    from ldhd.report import prediction, print_view
+    from ldhd.report import prediction
+    from ldhd.report.terminal import print_view
 
     found = list(
         predictions(
@@ -380,7 +381,8 @@ def design(
     """What an embedding for this task must be able to tell apart, and which embeddings do."""
     from ldhd.experiments.predictions import designed
     from ldhd.parsing import parse_range
-    from ldhd.report import prediction, print_view
+    from ldhd.report import prediction
+    from ldhd.report.terminal import print_view
 
     scales = None if train_scales is None else parse_range(train_scales, "--train-scales")
     found, embeddings = designed(task, scales, parse_range(test_scales, "--test-scales"), layers)

@@ -16,7 +16,7 @@ from ldhd.experiments.registered import Comparison, count
 from ldhd.files import write_bytes
 from ldhd.predict import ASSUMPTIONS, Prediction, Step, Witness
 from ldhd.predict.design import Design
-from ldhd.report.table import plain_table
+from ldhd.report.terminal import plain_table
 
 STYLES = {"generalises": "green", "fails": "red", "undecided": "yellow"}
 MARKS = {"query": "?", "winner": "^", "loser": "x"}
