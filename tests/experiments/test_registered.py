@@ -69,8 +69,13 @@ class TestComparison:
         for commit in (repository[1], None, "0" * 40, "no commit"):
             row = one(seeds(commit=commit), repository)
             assert (row.predicted, row.registered) == ("generalises", False)
-        mixed = [run(seed=0, commit=repository[1]), *[run(seed=s, commit=repository[2]) for s in (1, 2)]]
-        assert not one(mixed, repository).registered
+
+    def test_runs_made_before_the_prediction_are_left_out(self, repository):
+        early = [run(seed=seed, exact=0.0, commit=repository[1]) for seed in range(3)]
+        row = one([*early, *[run(seed=seed, commit=repository[2]) for seed in (3, 4)]], repository)
+        assert (row.registered, row.seeds, row.measured, row.outcome) == (True, 2, "too few seeds", "open")
+        row = one([*early, *[run(seed=seed, commit=repository[2]) for seed in (3, 4, 5)]], repository)
+        assert (row.registered, row.seeds, row.measured, row.outcome) == (True, 3, "generalises", "hit")
 
     def test_what_was_not_fitted_or_not_predicted_stays_open(self, repository):
         assert one(seeds(commit=repository[2], fitted=False), repository).outcome == "open"

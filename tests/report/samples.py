@@ -103,17 +103,20 @@ def write_sample(out, seeds=3):
         write_run(out / "addition", config, record, metrics_of(fits), trace_of("b12+34=46e", "46e" if fits else "45e"))
 
 
+def prediction(task, position, verdict, witness=None, max_scale=8):
+    config = config_of(task, position, 0)
+    given = {"task": task, "position": position, "verdict": verdict, "witness": witness, "max_scale": max_scale}
+    options = {term: {"max_distance": own["max_distance"]} for term, own in config.position_options.items()}
+    scales = {"train_scales": list(config.train_scales), "test_scales": list(config.test_scales)}
+    return {**given, **scales, "layers": config.model_options.layers, "position_options": options}
+
+
 PREDICTIONS = {
     "predictions": [
-        {"task": "copy", "position": "rpe-square", "verdict": "generalises", "witness": None, "max_scale": 8},
-        {"task": "copy", "position": "rpe", "verdict": "generalises", "witness": "b1= & b2=", "max_scale": None},
-        {
-            "task": "parity",
-            "position": "rpe",
-            "verdict": "fails",
-            "witness": {"slot": "x", "words": "two tokens, one relation"},
-            "max_scale": None,
-        },
+        prediction("copy", "rpe-square", "generalises"),
+        prediction("copy", "rpe", "generalises", "b1= & b2="),
+        prediction("addition", "rpe-square", "undecided", {"slot": "x", "words": "two tokens, one relation"}),
+        prediction("parity", "rpe", "fails"),
     ]
 }
 LEDGER = {

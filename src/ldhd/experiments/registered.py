@@ -28,7 +28,10 @@ Outcome = Literal["hit", "miss", "open"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One setting, all its seeds, and what was predicted of it."""
+    """One setting, its seeds, and what was predicted of it.
+
+    Where the prediction stood before some of the runs, those alone are counted.
+    """
 
     task: str
     position: str
@@ -43,6 +46,8 @@ class Comparison:
     registered: bool
     in_sample: bool
     """Whether the prediction repeats an outcome of the paper."""
+    witness: Any
+    """What the prediction rests on, if it says so."""
 
     @property
     def outcome(self) -> Outcome:
@@ -123,7 +128,12 @@ def count(rows: Sequence[Comparison]) -> dict[str, Count]:
 
 
 def find_entry(entries: Sequence[Entry], config: RunConfig) -> Entry | None:
-    """The prediction for a run: at its largest test scale if there is one, else the nearest beyond it."""
+    """The prediction for a run: at its largest test scale if there is one, else the nearest beyond it.
+
+    There is none for runs that were primed with larger instances.
+    """
+    if config.train.priming_scale is not None:
+        return None
     largest = max(config.test_scales)
     fitting = [
         entry
@@ -148,10 +158,13 @@ def verdict_at(entry: Entry, scale: int) -> str:
 def _compare(group: Sequence[tuple[RunConfig, Record]], register: Register) -> Comparison:
     config = group[0][0]
     largest = max(config.test_scales)
-    records = [record for _, record in group]
-    before = [_predicted(register.at(record.commit), config) if record.commit else None for record in records]
-    registered = None not in before and len(set(before)) == 1
-    predicted = before[0] if registered else _predicted(register.at(None), config)
+    every = [record for _, record in group]
+    said = {commit: find_entry(register.at(commit), config) for commit in {record.commit for record in every} - {None}}
+    before = [(record, entry) for record in every if (entry := said.get(record.commit)) is not None]
+    registered = len({verdict_at(entry, largest) for _, entry in before}) == 1
+    records = [record for record, _ in before] if registered else every
+    entry = before[0][1] if registered else find_entry(register.at(None), config)
+    predicted = None if entry is None else verdict_at(entry, largest)
     return Comparison(
         task=config.task,
         position=config.position,
@@ -167,12 +180,8 @@ def _compare(group: Sequence[tuple[RunConfig, Record]], register: Register) -> C
             (known.task, known.position, known.outcome) == (config.task, config.position, predicted)
             for known in PAPER_OUTCOMES
         ),
+        witness=None if entry is None else entry.get("witness"),
     )
-
-
-def _predicted(entries: Sequence[Entry], config: RunConfig) -> str | None:
-    entry = find_entry(entries, config)
-    return None if entry is None else verdict_at(entry, max(config.test_scales))
 
 
 def _setting(config: RunConfig) -> str:

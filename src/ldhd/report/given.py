@@ -6,7 +6,10 @@ from typing import Any
 
 NEEDED = {
     "claims": ("ldhd verify --json", ("id", "claim", "verdict")),
-    "predictions": ("ldhd predict --json", ("task", "position", "verdict")),
+    "predictions": (
+        "ldhd predict --json",
+        ("task", "position", "position_options", "layers", "train_scales", "test_scales", "verdict", "max_scale"),
+    ),
     "cases": ("ldhd bench --json", ("case", "shape", "ratio", "spread", "against")),
 }
 """The list a file holds: the command that makes it, and what each of its entries must have."""

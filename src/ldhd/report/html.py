@@ -12,9 +12,10 @@ from ldhd.files import write_bytes
 from ldhd.report.look import Look, looks
 from ldhd.report.markup import Page, counted, listed
 from ldhd.report.matrix import matrix_section
+from ldhd.report.prediction_section import prediction_section
 from ldhd.report.run_list import run_list
 from ldhd.report.runs import Runs, find_runs
-from ldhd.report.side_sections import bench_section, ledger_section, prediction_section
+from ldhd.report.side_sections import bench_section, ledger_section
 from ldhd.report.summary import Cell, cells
 from ldhd.report.task_section import task_section
 
@@ -128,7 +129,11 @@ def _body(
         of_task, styles = [cell for cell, _ in rows], [look for _, look in rows]
         sections[f"task-{task}"] = (task, task_section(page, of_task, styles, own, found))
     if predictions is not None:
-        sections["predictions"] = ("predictions", prediction_section(predictions, grouped, found.configs))
+        runs = [(run.config, run.record) for run in found.finished]
+        sections["predictions"] = (
+            "predictions",
+            prediction_section(predictions, runs),
+        )
     if ledger is not None:
         sections["ledger"] = ("claims of the paper", ledger_section(ledger))
     if benchmarks:
