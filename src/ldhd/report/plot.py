@@ -15,6 +15,10 @@ if TYPE_CHECKING:  # importing it takes half a second
     from matplotlib.figure import Figure
 
 
+ALONE = 3
+"""As which of several lines one is drawn that has its axes for itself."""
+
+
 def plot_accuracy(
     records: Sequence[Record], path: Path, configs: Mapping[str, RunConfig] | None = None, title: str | None = None
 ) -> Path:
@@ -43,7 +47,7 @@ def draw_curves(axes: "Axes", grouped: Sequence[Cell], styles: Sequence[Look]) -
     train = grouped[0].train_scales
     axes.axvspan(min(train) - 0.5, max(train) + 0.5, color="0.92", lw=0, label="training scales")
     for index, (cell, look) in enumerate(zip(grouped, styles, strict=True)):
-        _draw(axes, cell, look, index)
+        _draw(axes, cell, look, index if len(grouped) > 1 else ALONE)
     scales = sorted({scale for cell in grouped for scale in cell.scales})
     if max(scales) > 30:
         axes.set_xscale("symlog", linthresh=10)
@@ -57,7 +61,7 @@ def percent_axis(axes: "Axes") -> None:
     """Shares from 0 to 1 as per cent, on light lines."""
     from matplotlib.ticker import PercentFormatter
 
-    axes.set_ylim(-0.03, 1.03)
+    axes.set_ylim(-0.05, 1.07)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.grid(axis="y", color="0.9")
     axes.spines[["top", "right"]].set_visible(False)
