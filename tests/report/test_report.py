@@ -69,9 +69,9 @@ def test_cells_keep_configs_apart_and_say_what_differs():
     found = cells(records, {config.hash: config for config in configs})
     assert [(cell.label, len(cell.records)) for cell in found] == [
         ("rpe (small, train.learning_rate=0.001, extended=False)", 2),
-        ("rpe (small, train.learning_rate=0.002, extended=False)", 2),
-        ("rpe (small-2, train.learning_rate=0.001, extended=False)", 2),
-        ("rpe (small-2, train.learning_rate=0.002, extended=False)", 2),
+        ("rpe (small, train.learning_rate=0.002)", 2),
+        ("rpe (small-2, train.learning_rate=0.001)", 2),
+        ("rpe (small-2, train.learning_rate=0.002)", 2),
         ("rpe (small, train.learning_rate=0.001, extended=True)", 1),
     ]
     assert told_apart([configs[0], configs[4]]) == ["model=small", "model=small-2"]

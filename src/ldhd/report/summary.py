@@ -115,12 +115,28 @@ def per_position(cell: Cell, scale: int) -> Sequence[float]:
 
 
 def _labelled(cell: Cell, others: Sequence[Cell]) -> Cell:
-    """With a label: the position, its options where it has several, the model where the task's cells have several."""
+    """With a label: the position, the model where the task's cells have several, and as many of its options, in their
+    order, as it takes to tell it from others of its position."""
     models = {other.model for other in others if other.task == cell.task}
     extra = [cell.model] if len(models) > 1 else []
-    extra += [part for part in cell.options.split(", ") if part and not part.startswith("model")]
+    alike = [other for other in others if _same(cell, other) and other is not cell]
+    rivals = [_parts(other) for other in alike if other.model == cell.model]
+    for part in _parts(cell):
+        if not rivals:
+            break
+        if any(part not in rival for rival in rivals):
+            extra.append(part)
+            rivals = [rival for rival in rivals if part in rival]
     label = f"{cell.position} ({', '.join(extra)})" if extra else cell.position
     return Cell(cell.task, cell.position, cell.model, cell.records, cell.options, label)
+
+
+def _same(cell: Cell, other: Cell) -> bool:
+    return (cell.task, cell.position) == (other.task, other.position)
+
+
+def _parts(cell: Cell) -> list[str]:
+    return [part for part in cell.options.split(", ") if part and not part.startswith("model")]
 
 
 def _options(config: RunConfig) -> dict[str, Any]:
