@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ldhd import seeds
+from ldhd.model import GPT
 from ldhd.tasks import Task
 from ldhd.train import parallel
 from ldhd.train.config import TrainConfig
@@ -41,6 +42,7 @@ def train(
         state.step += 1
         due = state.step % config.evaluate_every == 0 or state.step == config.steps
         if due and parallel.rank() == 0:
+            assert isinstance(state.model, GPT)
             state.metrics.append(
                 {
                     "step": state.step,

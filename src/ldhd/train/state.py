@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch import nn
 
-from ldhd.model import GPT
 from ldhd.train.config import TrainConfig
 
 
@@ -13,14 +13,14 @@ from ldhd.train.config import TrainConfig
 class State:
     """All that training changes."""
 
-    model: GPT
+    model: nn.Module
     optimizer: torch.optim.Optimizer
     step: int = 0
     seconds: float = 0.0
     metrics: list[dict[str, Any]] = field(default_factory=list)
 
 
-def new_state(model: GPT, config: TrainConfig) -> State:
+def new_state(model: nn.Module, config: TrainConfig) -> State:
     """AdamW with weight decay on matrices only."""
     parameters = list(model.parameters())
     groups = [
