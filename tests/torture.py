@@ -29,6 +29,7 @@ from ldhd.cli import main
 from ldhd.experiments import RunConfig, load_run, make_config, read_record, run, runner
 from ldhd.experiments.record import read_config, read_metrics
 from ldhd.files import BadFileError
+from ldhd.recall import FOLDER
 from ldhd.sweep.file import parse_sweep
 
 TINY = {
@@ -83,7 +84,7 @@ def in_child(action: Callable[[], object], kill_after: float | None = None) -> i
 def outcome(folder: Path) -> dict[str, object]:
     """All that a finished run holds, without what depends on the clock and the command."""
     record = read_record(folder).model_dump(exclude={"seconds", "command", "commit"})
-    names = ("config.json", "metrics.jsonl", "model.safetensors")
+    names = ("config.json", "metrics.jsonl", "model.safetensors", "trace.json")
     return {"record": record, **{name: (folder / name).read_bytes() for name in names}}
 
 
@@ -223,7 +224,7 @@ def end_sweep(process: "subprocess.Popen[str]") -> Violations:
 
 
 def sweep_differences(work: Path, out: Path) -> Violations:
-    if {path.name for path in out.iterdir()} != {config(seed).hash for seed in range(4)}:
+    if {path.name for path in out.iterdir()} - {FOLDER} != {config(seed).hash for seed in range(4)}:
         return [f"{out} holds other folders than those of four runs"]
     return [wrong for seed in range(4) for wrong in differences(out / config(seed).hash, reference(work, seed))]
 
