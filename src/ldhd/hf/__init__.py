@@ -13,7 +13,7 @@ except ImportError:
 from ldhd.hf.configuration import LdhdConfig
 from ldhd.hf.export import Export, export_run
 from ldhd.hf.modeling import LdhdForCausalLM
-from ldhd.hf.positioned_gpt2 import PositionedGPT2, PositionedGPT2Config
+from ldhd.hf.positioned_gpt2 import PositionedGPT2Config, PositionedGPT2ForCausalLM
 from ldhd.hf.swap import swap_position
 from ldhd.hf.tokenizer import character_tokenizer
 
@@ -21,15 +21,15 @@ AutoConfig.register(LdhdConfig.model_type, LdhdConfig, exist_ok=True)
 AutoModelForCausalLM.register(LdhdConfig, LdhdForCausalLM, exist_ok=True)
 AutoTokenizer.register(LdhdConfig, fast_tokenizer_class=PreTrainedTokenizerFast, exist_ok=True)
 AutoConfig.register(PositionedGPT2Config.model_type, PositionedGPT2Config, exist_ok=True)
-AutoModelForCausalLM.register(PositionedGPT2Config, PositionedGPT2, exist_ok=True)
+AutoModelForCausalLM.register(PositionedGPT2Config, PositionedGPT2ForCausalLM, exist_ok=True)
 
 __all__ = [
     "Export",
     "LdhdConfig",
     "LdhdForCausalLM",
     "MissingPackageError",
-    "PositionedGPT2",
     "PositionedGPT2Config",
+    "PositionedGPT2ForCausalLM",
     "character_tokenizer",
     "export_run",
     "swap_position",

@@ -18,13 +18,15 @@ from ldhd.positions import Position
 NAME = "ldhd_position"
 
 
-def hand_over(module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+def hand_over(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
     """Before an attention: keep what its embedding needs until the attention function takes it."""
-    if module.config._attn_implementation != NAME:  # type: ignore[union-attr]
-        raise ValueError(f"the attention of this model was set to {module.config._attn_implementation}, "  # type: ignore[union-attr]
-                         f"which knows nothing of its position embedding; set it to {NAME}")
+    chosen = module.config._attn_implementation
+    if chosen != NAME:
+        raise ValueError(
+            f"the attention {chosen!r} leaves out this model's position embedding; set it to {NAME!r}"
+        )
     hidden = arguments[0] if arguments else named["hidden_states"]
-    module.handed = hidden, position_cache(named.get("past_key_values"), module.layer_idx)  # type: ignore[arg-type, assignment]
+    module.handed = hidden, position_cache(named.get("past_key_values"), module.layer_idx)
 
 
 def attention(
@@ -56,6 +58,7 @@ def visible_mask(q_length: int, kv_length: int, device: Any = "cpu", **rest: Any
         raise ValueError("a swapped position embedding reads one text a row: packed or otherwise masked texts are not")
     rest["allow_is_causal_skip"] = False
     mask = sdpa_mask(q_length=q_length, kv_length=kv_length, device=device, **rest)
+    assert mask is not None
     index = torch.arange(kv_length, device=device)
     return mask | (index == index[kv_length - q_length :, None])
 

@@ -20,8 +20,7 @@ tags: [length-generalization, ldhd, {task}, {position}]
 # {task} with {position}
 
 A Transformer of {layers} layer{s} and {parameters} parameters with the position embedding `{position}`, trained by
-[ldhd](https://arxiv.org/abs/2410.08898) on the task `{task}` at scales {train_scales} (seed {seed}) and tested on longer
-instances than it was trained on.
+`ldhd`, a laboratory for length generalization, on the task `{task}` at scales {train_scales} (seed {seed}).
 
 {about}
 

@@ -28,7 +28,7 @@ class PositionedLayer(DynamicLayer):
         if tokens_to_remove:
             raise ValueError("this cache cannot be cut back; generate without an assistant")
 
-    def reorder_cache(self, beam_idx: Tensor) -> None:
+    def reorder_cache(self, beam_idx: Any) -> None:
         super().reorder_cache(beam_idx)
         self._change(lambda tensor: tensor.index_select(0, beam_idx.to(tensor.device)))
 

@@ -2,10 +2,14 @@
 
 import shutil
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from transformers import GenerationConfig
+from transformers.utils import logging
 
 from ldhd.evaluate import ScaleResult
 from ldhd.evaluate.accuracy import questions
@@ -31,6 +35,17 @@ class Export:
     results: list[ScaleResult]
     harness_tasks: list[str]
     """Names of the tasks for the lm-evaluation-harness: the group first, then one for each scale."""
+
+    def document(self) -> dict[str, Any]:
+        """The export as in `ldhd export --json`."""
+        return {
+            "folder": str(self.folder),
+            "hash": self.config.hash,
+            "task": self.config.task,
+            "position": self.config.position,
+            "results": [asdict(result) for result in self.results],
+            "lm_eval": self.harness_tasks,
+        }
 
 
 def export_run(
@@ -94,7 +109,8 @@ def exported(config: RunConfig, gpt: GPT) -> LdhdForCausalLM:
 def _write(
     folder: Path, config: RunConfig, task: Task, model: LdhdForCausalLM, results: list[ScaleResult], lm_eval: bool
 ) -> list[str]:
-    model.save_pretrained(folder)
+    with _without_progress_bars():
+        model.save_pretrained(folder)
     character_tokenizer().save_pretrained(folder)
     write_code(folder)
     example = questions(task, max(config.train_scales), 1, config.seed)[0]
@@ -103,3 +119,15 @@ def _write(
         return []
     asked = {result.scale: questions(task, result.scale, result.n, config.seed) for result in results}
     return [group_name(config.task), *write_tasks(folder, config.task, asked)]
+
+
+@contextmanager
+def _without_progress_bars() -> Iterator[None]:
+    """transformers draws one for every file it writes."""
+    drawn = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if drawn:
+            logging.enable_progress_bar()

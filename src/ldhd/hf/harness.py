@@ -1,7 +1,7 @@
 """Tasks of EleutherAI's lm-evaluation-harness with the very instances that ldhd tests on."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ldhd.files import write_bytes
@@ -9,6 +9,7 @@ from ldhd.tasks import Instance
 
 READER = '''"""Reads the instances that lie beside this file."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,12 @@ import datasets
 
 def instances(scale: int, **rest: Any) -> dict[str, datasets.Dataset]:
     """Those of one scale."""
-    file = Path(__file__).parent / f"scale_{scale}.jsonl"
-    return {"test": datasets.Dataset.from_json(str(file), cache_dir=None, keep_in_memory=True)}
+    lines = (Path(__file__).parent / f"scale_{scale}.jsonl").read_text().splitlines()
+    return {"test": datasets.Dataset.from_list([json.loads(line) for line in lines])}
 '''
 
 
-def write_tasks(folder: Path, task: str, instances: dict[int, Sequence[Instance]]) -> list[str]:
+def write_tasks(folder: Path, task: str, instances: Mapping[int, Sequence[Instance]]) -> list[str]:
     """A task for each scale and a group of them all; their names."""
     write_bytes(folder / "ldhd_instances.py", READER.encode())
     names = []

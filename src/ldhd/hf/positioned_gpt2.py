@@ -26,7 +26,7 @@ class NoTable(nn.Module):
         return torch.zeros((), device=position_ids.device)
 
 
-class PositionedGPT2(GPT2LMHeadModel):
+class PositionedGPT2ForCausalLM(GPT2LMHeadModel):
     """GPT-2 whose attention is that of transformers but for the position embedding; `swap_position` makes one."""
 
     config_class = PositionedGPT2Config
@@ -40,12 +40,16 @@ class PositionedGPT2(GPT2LMHeadModel):
     def install(self) -> None:
         """Give each layer the embedding that the configuration names."""
         make = self._factory()
-        self.transformer.wpe = NoTable()
-        for layer, block in enumerate(self.transformer.h):
-            if not hasattr(block.attn, "position"):
-                block.attn.register_forward_pre_hook(hand_over, with_kwargs=True)
-            block.attn.position = make(self.config.n_embd, self.config.n_head, layer)
+        self.transformer.add_module("wpe", NoTable())
+        for layer, attention in enumerate(self.attentions()):
+            if not hasattr(attention, "position"):
+                attention.register_forward_pre_hook(hand_over, with_kwargs=True)
+            attention.add_module("position", make(self.config.n_embd, self.config.n_head, layer))
         self.set_attn_implementation(NAME)
+
+    def attentions(self) -> list[nn.Module]:
+        """The attention of each layer."""
+        return [block.get_submodule("attn") for block in self.transformer.h]
 
     def initialize_weights(self) -> None:
         """As usual, and then whatever the embeddings hold that was in no file."""

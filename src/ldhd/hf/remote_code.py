@@ -14,7 +14,10 @@ from pydantic_core import PydanticUndefined
 from ldhd.files import write_bytes
 from ldhd.model import ModelConfig
 
-ROOTS = {"AutoConfig": "ldhd.hf.configuration.LdhdConfig", "AutoModelForCausalLM": "ldhd.hf.modeling.LdhdForCausalLM"}
+ROOTS = {
+    "AutoConfig": ("ldhd.hf.configuration", "LdhdConfig"),
+    "AutoModelForCausalLM": ("ldhd.hf.modeling", "LdhdForCausalLM"),
+}
 
 SHAPES = '''"""Annotations of shapes, of which only the type of array is kept."""
 
@@ -34,7 +37,7 @@ Bool = Float = Int = Shape
 
 def auto_map() -> dict[str, str]:
     """Which class of which file the Auto classes take."""
-    return {auto: "{}.{}".format(_file(name.rpartition(".")[0]), name.rpartition(".")[2]) for auto, name in ROOTS.items()}
+    return {auto: f"{_file(module)}.{name}" for auto, (module, name) in ROOTS.items()}
 
 
 def write_code(folder: Path) -> None:
@@ -46,7 +49,7 @@ def write_code(folder: Path) -> None:
 def _sources() -> dict[str, str]:
     """File name -> content, for the models and all that they import of ldhd."""
     files = {"shapes": SHAPES, _file("ldhd.model.config"): _model_config()}
-    waiting = [name.rpartition(".")[0] for name in ROOTS.values()]
+    waiting = [module for module, _ in ROOTS.values()]
     while waiting:
         module = waiting.pop()
         if _file(module) not in files:
@@ -79,8 +82,10 @@ def _modules(names: list[str]) -> list[str]:
 
 def _submodules(module: str, names: list[ast.alias]) -> list[str]:
     """What is imported of a package that is a module itself."""
-    folder = _path(module).parent
-    return [f"{module}.{a.name}" for a in names if _path(module).stem == "__init__" and (folder / f"{a.name}.py").exists()]
+    path = _path(module)
+    if path.stem != "__init__":
+        return []
+    return [f"{module}.{alias.name}" for alias in names if (path.parent / f"{alias.name}.py").exists()]
 
 
 def _import(file: str, names: list[ast.alias]) -> str:

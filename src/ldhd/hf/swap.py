@@ -5,11 +5,11 @@ from typing import Any
 from transformers import GPT2LMHeadModel
 
 from ldhd.experiments.parts import position_options, position_terms
-from ldhd.hf.positioned_gpt2 import PositionedGPT2, PositionedGPT2Config
+from ldhd.hf.positioned_gpt2 import PositionedGPT2Config, PositionedGPT2ForCausalLM
 from ldhd.positions import POSITIONS, Position
 
 
-def swap_position(model: Any, position: str, **options: Any) -> PositionedGPT2:
+def swap_position(model: Any, position: str, **options: Any) -> PositionedGPT2ForCausalLM:
     """Replace how a GPT-2 of transformers knows positions, in place, and keep all its other weights.
 
     `position` is `rpe-square`, `rpe`, `rope`, `alibi`, `rpe-absolute`, `none`, or several that add joined by `+`;
@@ -28,14 +28,14 @@ def swap_position(model: Any, position: str, **options: Any) -> PositionedGPT2:
     new._attn_implementation = old._attn_implementation
     for module in model.modules():
         if getattr(module, "config", None) is old:
-            module.config = new
-    model.__class__ = PositionedGPT2
-    model.install()
-    weight = model.transformer.wte.weight
-    for block in model.transformer.h:
-        block.attn.position.apply(model._init_weights)
-        block.attn.position.to(weight)
-    return model
+            setattr(module, "config", new)  # noqa: B010
+    model.__class__ = PositionedGPT2ForCausalLM
+    swapped: Any = model
+    swapped.install()
+    for attention in swapped.attentions():
+        attention.position.apply(swapped._init_weights)
+        attention.position.to(swapped.transformer.wte.weight)
+    return swapped
 
 
 def swappable() -> list[str]:
