@@ -22,9 +22,7 @@ def hand_over(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) ->
     """Before an attention: keep what its embedding needs until the attention function takes it."""
     chosen = module.config._attn_implementation
     if chosen != NAME:
-        raise ValueError(
-            f"the attention {chosen!r} leaves out this model's position embedding; set it to {NAME!r}"
-        )
+        raise ValueError(f"the attention {chosen!r} leaves out this model's position embedding; set it to {NAME!r}")
     hidden = arguments[0] if arguments else named["hidden_states"]
     module.handed = hidden, position_cache(named.get("past_key_values"), module.layer_idx)
 

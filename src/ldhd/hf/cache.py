@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch import Tensor
 from transformers import Cache
 
@@ -49,12 +48,3 @@ class LdhdCache(Cache):
                 kept[name] = change(tensor)
         if self.state.valid is not None:
             self.state.valid = change(self.state.valid)
-
-
-def new_tokens_valid(attention_mask: Tensor | None, queries: int) -> Tensor | None:
-    """Which of the newest tokens are no padding; None if no token is."""
-    if attention_mask is None or bool(attention_mask.all()):
-        return None
-    if attention_mask.ndim != 2:
-        raise ValueError(f"the attention mask must have two dimensions, batch and tokens, got {attention_mask.ndim}")
-    return attention_mask[:, -queries:].to(torch.bool)

@@ -8,7 +8,7 @@ from transformers import Cache, GenerationMixin, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutputWithPast
 from transformers.utils import can_return_tuple
 
-from ldhd.hf.cache import LdhdCache, new_tokens_valid
+from ldhd.hf.cache import LdhdCache
 from ldhd.hf.configuration import LdhdConfig
 from ldhd.hf.positions import fill, position_factory
 from ldhd.model.config import ModelConfig
@@ -53,7 +53,7 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
         """With a cache there is no gradient, so none is kept where there are labels or gradients are on."""
         wanted = self.config.use_cache if use_cache is None else use_cache
         cache = self._cache(past_key_values, wanted and labels is None and not torch.is_grad_enabled())
-        valid = new_tokens_valid(attention_mask, input_ids.shape[1])
+        valid = _valid(attention_mask, input_ids.shape[1])
         logits = self.gpt(input_ids, valid, None if cache is None else cache.state)
         kept = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
         logits = logits[:, kept]
@@ -69,3 +69,12 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
         if given is not None and given.get_seq_length() > 0:
             raise ValueError(f"an ldhd model goes on from a cache of its own, not from a {type(given).__name__}")
         return LdhdCache(self.gpt.new_cache()) if wanted else None
+
+
+def _valid(attention_mask: Tensor | None, queries: int) -> Tensor | None:
+    """Which of the newest tokens are no padding; None if no token is."""
+    if attention_mask is None or bool(attention_mask.all()):
+        return None
+    if attention_mask.ndim != 2:
+        raise ValueError(f"the attention mask must have two dimensions, batch and tokens, got {attention_mask.ndim}")
+    return attention_mask[:, -queries:].to(torch.bool)
