@@ -97,9 +97,10 @@ def test_greedy_strings_are_those_of_ldhd_in_batches_of_1_and_16(run, loaded):
     assert written(*loaded, texts, use_cache=False) == alone
 
 
-@pytest.mark.parametrize(
-    "options", [{"num_beams": 3}, {"do_sample": True}, {"num_beams": 2, "num_return_sequences": 2}]
-)
+BEAMS = {"num_beams": 2, "num_return_sequences": 2}
+
+
+@pytest.mark.parametrize("options", [{"num_beams": 3}, {"do_sample": True}, BEAMS])
 def test_beams_and_samples_are_the_same_with_and_without_a_cache(run, loaded, options):
     texts = prompts(run, (1, 5), 3)
     torch.manual_seed(0)
@@ -121,6 +122,11 @@ def test_a_cache_goes_on_where_it_stopped(loaded):
         first = model(tokens[:, :4])
         rest = model(tokens[:, 4:], past_key_values=first.past_key_values)
         torch.testing.assert_close(rest.logits, model(tokens).logits[:, 4:])
+
+
+def test_half_precision_is_refused(folder):
+    with pytest.raises(ValueError, match=r"computes in float32, not in torch\.bfloat16; use dtype=torch\.float32"):
+        LdhdForCausalLM.from_pretrained(folder, dtype=torch.bfloat16)(torch.arange(4)[None])
 
 
 def test_trainer_goes_on_training(folder, tmp_path):

@@ -51,6 +51,8 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
         **rest: Any,
     ) -> CausalLMOutputWithPast:
         """With a cache there is no gradient, so none is kept where there are labels or gradients are on."""
+        if self.config.model_options.get("log_length") and self.dtype in (torch.float16, torch.bfloat16):
+            raise ValueError(f"with log_length it computes in float32, not in {self.dtype}; use dtype=torch.float32")
         wanted = self.config.use_cache if use_cache is None else use_cache
         cache = self._cache(past_key_values, wanted and labels is None and not torch.is_grad_enabled())
         valid = _valid(attention_mask, input_ids.shape[1])
@@ -72,7 +74,7 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
 
 
 def _valid(attention_mask: Tensor | None, queries: int) -> Tensor | None:
-    """Which of the newest tokens are no padding; None if no token is."""
+    """Which of the newest tokens are no padding; None if there is no padding at all."""
     if attention_mask is None or bool(attention_mask.all()):
         return None
     if attention_mask.ndim != 2:
