@@ -1,6 +1,13 @@
-"""Shapes are checked in tests: every jaxtyping annotation of these packages is enforced by beartype."""
+"""Shapes are checked in tests: every jaxtyping annotation of these packages is enforced by beartype.
+
+Nothing is downloaded in them.
+"""
+
+import os
 
 from jaxtyping import install_import_hook
+
+os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
 
 install_import_hook(["ldhd.positions", "ldhd.model", "ldhd.train", "ldhd.evaluate"], "beartype.beartype")
 

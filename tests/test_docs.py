@@ -108,6 +108,7 @@ def test_sweeps_of_the_page_are_valid():
 def test_links_lead_somewhere():
     pages = ("README.md", "CONTRIBUTING.md", "results/README.md", "docs/theory.md", "docs/data.md", "docs/sweeps.md")
     pages += ("docs/scale.md", "docs/performance.md", "docs/report.md", "docs/predict.md", "docs/reproduce.md")
+    pages += ("docs/positions.md", "docs/huggingface.md")
     for page in pages:
         for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
             if not target.startswith("http"):

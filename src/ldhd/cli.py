@@ -482,6 +482,32 @@ def report(
 
 
 @app.command()
+def export(
+    folder: Run,
+    out: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write; it must not exist.")],
+    lm_eval: Annotated[
+        bool, typer.Option("--lm-eval", help="Also write the test instances as tasks of lm-evaluation-harness.")
+    ] = False,
+    test_scales: Scales = None,
+    instances: Annotated[
+        int | None, typer.Option(min=1, max=1_000_000, help="Instances a scale; as in the run by default.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a finished run as a folder that Hugging Face transformers loads, with its card and its own code.
+
+    Its card shows the run's results, or those at the scales and on the number of instances asked for.
+    """
+    from ldhd.hf import export_run
+    from ldhd.parsing import parse_range
+    from ldhd.report.output import print_export
+
+    scales = None if test_scales is None else parse_range(test_scales, "--test-scales")
+    written = export_run(folder, out, test_scales=scales, instances=instances, lm_eval=lm_eval)
+    print_export(written.document(), as_json)
+
+
+@app.command()
 def demo(
     context: typer.Context,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of everything the demo writes.")] = Path("demo"),

@@ -34,12 +34,14 @@ class ScaleResult:
 
 
 def evaluate(model: GPT, task: Task, scale: int, n: int, seed: int) -> ScaleResult:
-    """Exact match counts the whole answer, `e` included; token k is right if the k-th token written is the answer's.
+    """Exact match counts the whole answer, `e` included; token k is right if the k-th token written is the answer's."""
+    return score(model, task, questions(task, scale, n, seed))
 
-    The instances depend on task, scale and seed alone, so every embedding is asked the same questions.
-    """
+
+def questions(task: Task, scale: int, n: int, seed: int) -> list[Instance]:
+    """They depend on task, scale and seed alone, so every embedding is asked the same questions."""
     stream = seeds.generator(seed, "test", task.name, scale)
-    return score(model, task, [task.sample(scale, stream) for _ in range(n)])
+    return [task.sample(scale, stream) for _ in range(n)]
 
 
 def score(model: GPT, task: Task, instances: Sequence[Instance]) -> ScaleResult:

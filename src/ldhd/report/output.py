@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -55,6 +55,18 @@ def print_results(config: RunConfig, results: Sequence[ScaleResult], as_json: bo
     for r in results:
         table.add_row(str(r.scale), str(r.n), f"{r.exact:.3f}", f"{r.low:.3f}-{r.high:.3f}", f"{r.per_token:.3f}")
     print_view(table)
+
+
+def print_export(document: dict[str, Any], as_json: bool) -> None:
+    """Where an exported run is, and how to evaluate it with the lm-evaluation-harness if it is made for that."""
+    if as_json:
+        print_view(document)
+        return
+    folder, tasks = document["folder"], document["lm_eval"]
+    print(f"{document['task']} {document['position']}: {folder}")
+    if tasks:
+        model = f"--model hf --model_args pretrained={folder},trust_remote_code=True"
+        print(f"to evaluate it: lm_eval {model} --include_path {folder} --tasks {tasks[0]}")
 
 
 def print_report(report: "Report") -> None:

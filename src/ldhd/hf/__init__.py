@@ -1,0 +1,36 @@
+"""Hugging Face: exported runs as models of transformers, and other position embeddings inside GPT-2.
+
+Importing this package registers its models with the Auto classes.
+"""
+
+from ldhd.hf.missing import MissingPackageError
+
+try:
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
+except ImportError:
+    raise MissingPackageError("transformers is not installed; pip install 'ldhd[hf]'") from None
+
+from ldhd.hf.configuration import LdhdConfig
+from ldhd.hf.export import Export, export_run
+from ldhd.hf.modeling import LdhdForCausalLM
+from ldhd.hf.positioned_gpt2 import PositionedGPT2Config, PositionedGPT2ForCausalLM
+from ldhd.hf.swap import swap_position
+from ldhd.hf.tokenizer import character_tokenizer
+
+AutoConfig.register(LdhdConfig.model_type, LdhdConfig, exist_ok=True)
+AutoModelForCausalLM.register(LdhdConfig, LdhdForCausalLM, exist_ok=True)
+AutoTokenizer.register(LdhdConfig, fast_tokenizer_class=PreTrainedTokenizerFast, exist_ok=True)
+AutoConfig.register(PositionedGPT2Config.model_type, PositionedGPT2Config, exist_ok=True)
+AutoModelForCausalLM.register(PositionedGPT2Config, PositionedGPT2ForCausalLM, exist_ok=True)
+
+__all__ = [
+    "Export",
+    "LdhdConfig",
+    "LdhdForCausalLM",
+    "MissingPackageError",
+    "PositionedGPT2Config",
+    "PositionedGPT2ForCausalLM",
+    "character_tokenizer",
+    "export_run",
+    "swap_position",
+]

@@ -1,0 +1,50 @@
+"""What `generate` keeps between the tokens it writes."""
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+from transformers import Cache
+
+from ldhd.model.gpt import Cache as State
+
+
+class LdhdCache(Cache):
+    """The cache of a GPT of ldhd as one of transformers: it can be reordered for beam search, but not cut back."""
+
+    def __init__(self, state: State):
+        super().__init__(layers=[])
+        self.state = state
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        return self.state.seen
+
+    def get_max_length(self, layer_idx: int | None = None) -> int:
+        return -1
+
+    def get_mask_sizes(self, query_length: int, layer_idx: int) -> tuple[int, int]:
+        return self.state.seen + query_length, 0
+
+    @property
+    def is_croppable(self) -> bool:
+        return False
+
+    def crop(self, *arguments: Any) -> None:
+        raise ValueError("the cache of an ldhd model cannot be cut back; generate without an assistant")
+
+    def reorder_cache(self, beam_idx: Tensor) -> None:
+        self._change(lambda tensor: tensor.index_select(0, beam_idx.to(tensor.device)))
+
+    def batch_select_indices(self, indices: Tensor) -> None:
+        self._change(lambda tensor: tensor[indices.to(tensor.device)])
+
+    def batch_repeat_interleave(self, repeats: int) -> None:
+        self._change(lambda tensor: tensor.repeat_interleave(repeats, dim=0))
+
+    def _change(self, change: Callable[[Tensor], Tensor]) -> None:
+        """Rows stand first in every tensor that is kept."""
+        for kept in [*self.state.layers, *self.state.positions]:
+            for name, tensor in kept.items():
+                kept[name] = change(tensor)
+        if self.state.valid is not None:
+            self.state.valid = change(self.state.valid)

@@ -1,0 +1,133 @@
+"""A finished run as a folder that transformers loads."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from transformers import GenerationConfig
+from transformers.utils import logging
+
+from ldhd.evaluate import ScaleResult
+from ldhd.evaluate.accuracy import questions
+from ldhd.experiments import RunConfig, evaluate_run, load_run, read_record
+from ldhd.hf.card import write_card
+from ldhd.hf.configuration import LdhdConfig
+from ldhd.hf.harness import group_name, write_tasks
+from ldhd.hf.modeling import LdhdForCausalLM
+from ldhd.hf.remote_code import auto_map, write_code
+from ldhd.hf.tokenizer import character_tokenizer
+from ldhd.model import GPT
+from ldhd.positions import POSITIONS
+from ldhd.tasks import Task
+from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, encode
+
+
+@dataclass(frozen=True)
+class Export:
+    """What was written, and the accuracy its card reports."""
+
+    folder: Path
+    config: RunConfig
+    results: list[ScaleResult]
+    harness_tasks: list[str]
+    """Names of the tasks for the lm-evaluation-harness: the group first, then one for each scale."""
+
+    def document(self) -> dict[str, Any]:
+        """The export as in `ldhd export --json`."""
+        return {
+            "folder": str(self.folder),
+            "hash": self.config.hash,
+            "task": self.config.task,
+            "position": self.config.position,
+            "results": [asdict(result) for result in self.results],
+            "lm_eval": self.harness_tasks,
+        }
+
+
+def export_run(
+    run: Path,
+    folder: Path,
+    *,
+    test_scales: tuple[int, ...] | None = None,
+    instances: int | None = None,
+    lm_eval: bool = False,
+) -> Export:
+    """Write `folder`, whole or not at all; it must not exist.
+
+    The card shows the run's own results, or new ones where other scales or another number of instances are asked for;
+    with `lm_eval` the same instances are written as tasks of the lm-evaluation-harness.
+    """
+    if folder.exists():
+        raise ValueError(f"{folder} exists already; export writes a new folder")
+    config, task, gpt = load_run(run)
+    for term in config.position.split("+"):
+        if term not in POSITIONS:
+            raise ValueError(f"{term} is no embedding of ldhd and cannot be exported; those are {', '.join(POSITIONS)}")
+    if test_scales is None and instances is None:
+        results = read_record(run).results
+    else:
+        _, results = evaluate_run(run, test_scales or config.test_scales, instances)
+    model = exported(config, gpt)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    try:
+        names = _write(beside, config, task, model, results, lm_eval)
+        beside.chmod(0o755)
+        beside.rename(folder)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+    return Export(folder, config, results, names)
+
+
+def exported(config: RunConfig, gpt: GPT) -> LdhdForCausalLM:
+    """A trained model as one of transformers."""
+    model = LdhdForCausalLM(
+        LdhdConfig(
+            model_options=config.model_options.model_dump(),
+            position=config.position,
+            position_options=config.position_options,
+            vocab_size=VOCABULARY_SIZE,
+            bos_token_id=encode("b")[0],
+            eos_token_id=encode("e")[0],
+            pad_token_id=PADDING,
+            auto_map=auto_map(),
+            tie_word_embeddings=False,
+        )
+    )
+    model.gpt.load_state_dict(gpt.state_dict())
+    model.generation_config = GenerationConfig(
+        bos_token_id=encode("b")[0], eos_token_id=encode("e")[0], pad_token_id=PADDING
+    )
+    return model.eval()
+
+
+def _write(
+    folder: Path, config: RunConfig, task: Task, model: LdhdForCausalLM, results: list[ScaleResult], lm_eval: bool
+) -> list[str]:
+    with _without_progress_bars():
+        model.save_pretrained(folder)
+    character_tokenizer().save_pretrained(folder)
+    write_code(folder)
+    example = questions(task, max(config.train_scales), 1, config.seed)[0]
+    write_card(folder, config, task, example, model.num_parameters(), results)
+    if not lm_eval:
+        return []
+    asked = {result.scale: questions(task, result.scale, result.n, config.seed) for result in results}
+    return [group_name(config.task), *write_tasks(folder, config.task, asked)]
+
+
+@contextmanager
+def _without_progress_bars() -> Iterator[None]:
+    """transformers draws one for every file it writes."""
+    drawn = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if drawn:
+            logging.enable_progress_bar()

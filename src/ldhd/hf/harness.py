@@ -1,0 +1,79 @@
+"""Tasks of EleutherAI's lm-evaluation-harness with the very instances that ldhd tests on."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ldhd.files import write_bytes
+from ldhd.tasks import Instance
+
+READER = '''"""Reads the instances that lie beside this file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import datasets
+
+
+def instances(scale: int, **rest: Any) -> dict[str, datasets.Dataset]:
+    """Those of one scale."""
+    lines = (Path(__file__).parent / f"scale_{scale}.jsonl").read_text().splitlines()
+    return {"test": datasets.Dataset.from_list([json.loads(line) for line in lines])}
+'''
+
+
+def write_tasks(folder: Path, task: str, instances: Mapping[int, Sequence[Instance]]) -> list[str]:
+    """A task for each scale and a group of them all; their names."""
+    write_bytes(folder / "ldhd_instances.py", READER.encode())
+    names = []
+    for scale, asked in instances.items():
+        name = f"{group_name(task)}_scale_{scale}"
+        lines = [json.dumps({"prompt": i.prompt, "answer": i.answer.removesuffix("e"), "scale": scale}) for i in asked]
+        write_bytes(folder / f"scale_{scale}.jsonl", "".join(f"{line}\n" for line in lines).encode())
+        longest = max(len(instance.answer) for instance in asked)
+        write_bytes(folder / f"{name}.yaml", _task(name, scale, longest).encode())
+        names.append(name)
+    write_bytes(folder / f"{group_name(task)}.yaml", _group(group_name(task), names).encode())
+    return names
+
+
+def group_name(task: str) -> str:
+    return "ldhd_" + "".join(character if character.isalnum() else "_" for character in task)
+
+
+def _task(name: str, scale: int, longest: int) -> str:
+    """The answer is compared without its `e`, at which the harness cuts; `longest` leaves no room to go on after it."""
+    return f"""task: {name}
+custom_dataset: !function ldhd_instances.instances
+dataset_kwargs:
+  scale: {scale}
+test_split: test
+output_type: generate_until
+doc_to_text: "{{{{prompt}}}}"
+doc_to_target: "{{{{answer}}}}"
+generation_kwargs:
+  until: ["e"]
+  do_sample: false
+  max_gen_toks: {longest}
+metric_list:
+  - metric: exact_match
+    aggregation: mean
+    higher_is_better: true
+metadata:
+  version: 1.0
+"""
+
+
+def _group(name: str, names: Sequence[str]) -> str:
+    listed = "\n".join(f"  - {task}" for task in names)
+    return f"""group: {name}
+task:
+{listed}
+aggregate_metric_list:
+  - metric: exact_match
+    aggregation: mean
+    weight_by_size: true
+metadata:
+  version: 1.0
+"""

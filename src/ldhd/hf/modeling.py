@@ -1,0 +1,82 @@
+"""An exported run as a causal language model of transformers."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import Cache, GenerationMixin, PreTrainedModel
+from transformers.modeling_outputs import CausalLMOutputWithPast
+from transformers.utils import can_return_tuple
+
+from ldhd.hf.cache import LdhdCache
+from ldhd.hf.configuration import LdhdConfig
+from ldhd.hf.positions import fill, position_factory
+from ldhd.model.config import ModelConfig
+from ldhd.model.gpt import GPT
+from ldhd.positions import Position
+
+
+class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
+    """A GPT of ldhd. Positions count the tokens that the attention mask leaves, so padding changes nothing."""
+
+    config_class = LdhdConfig
+    config: LdhdConfig
+
+    def __init__(self, config: LdhdConfig):
+        super().__init__(config)
+        self.make_position = position_factory(config.position, config.position_options)
+        self.gpt = GPT(ModelConfig(**config.model_options), config.vocab_size, self.make_position)
+        self.post_init()
+
+    def _init_weights(self, module: nn.Module) -> None:
+        """The GPT initialises itself; what its embeddings do not store is made anew when weights are loaded."""
+        if isinstance(module, Position):
+            fill(module, self.make_position)
+
+    def get_input_embeddings(self) -> nn.Module:
+        return self.gpt.tokens
+
+    def get_output_embeddings(self) -> None:
+        return None
+
+    @can_return_tuple
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        past_key_values: Cache | None = None,
+        labels: Tensor | None = None,
+        use_cache: bool | None = None,
+        logits_to_keep: int | Tensor = 0,
+        **rest: Any,
+    ) -> CausalLMOutputWithPast:
+        """With a cache there is no gradient, so none is kept where there are labels or gradients are on."""
+        if self.config.model_options.get("log_length") and self.dtype in (torch.float16, torch.bfloat16):
+            raise ValueError(f"with log_length it computes in float32, not in {self.dtype}; use dtype=torch.float32")
+        wanted = self.config.use_cache if use_cache is None else use_cache
+        cache = self._cache(past_key_values, wanted and labels is None and not torch.is_grad_enabled())
+        valid = _valid(attention_mask, input_ids.shape[1])
+        logits = self.gpt(input_ids, valid, None if cache is None else cache.state)
+        kept = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
+        logits = logits[:, kept]
+        loss = None
+        if labels is not None:
+            loss = self.loss_function(logits=logits, labels=labels, vocab_size=self.config.vocab_size, **rest)
+        return CausalLMOutputWithPast(loss=loss, logits=logits, past_key_values=cache)
+
+    def _cache(self, given: Cache | None, wanted: bool) -> LdhdCache | None:
+        """The cache to go on with; one of another kind that is still empty, as `generate` makes, gives way to ours."""
+        if isinstance(given, LdhdCache):
+            return given
+        if given is not None and given.get_seq_length() > 0:
+            raise ValueError(f"an ldhd model goes on from a cache of its own, not from a {type(given).__name__}")
+        return LdhdCache(self.gpt.new_cache()) if wanted else None
+
+
+def _valid(attention_mask: Tensor | None, queries: int) -> Tensor | None:
+    """Which of the newest tokens are no padding; None if there is no padding at all."""
+    if attention_mask is None or bool(attention_mask.all()):
+        return None
+    if attention_mask.ndim != 2:
+        raise ValueError(f"the attention mask must have two dimensions, batch and tokens, got {attention_mask.ndim}")
+    return attention_mask[:, -queries:].to(torch.bool)

@@ -1,0 +1,62 @@
+"""GPT-2 with a position embedding of ldhd in the place of its own."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from ldhd.hf.attention import NAME, hand_over
+from ldhd.hf.positions import PositionFactory, fill, position_factory
+from ldhd.positions import Position
+
+
+class PositionedGPT2Config(GPT2Config):
+    """That of GPT-2, and the name and options of the embedding; `n_positions` limits nothing any more."""
+
+    model_type = "ldhd-gpt2"
+    position: str = "none"
+    position_options: dict[str, Any] | None = None
+
+
+class NoTable(nn.Module):
+    """In the place of GPT-2's table of positions: adds nothing, at any length."""
+
+    def forward(self, position_ids: Tensor) -> Tensor:
+        return torch.zeros((), device=position_ids.device)
+
+
+class PositionedGPT2ForCausalLM(GPT2LMHeadModel):
+    """GPT-2 whose attention is that of transformers but for the position embedding; `swap_position` makes one."""
+
+    config_class = PositionedGPT2Config
+    config: PositionedGPT2Config
+
+    def __init__(self, config: PositionedGPT2Config):
+        super().__init__(config)
+        self.install()
+        self.post_init()
+
+    def install(self) -> None:
+        """Give each layer the embedding that the configuration names."""
+        make = self._factory()
+        self.transformer.add_module("wpe", NoTable())
+        for layer, attention in enumerate(self.attentions()):
+            if not hasattr(attention, "position"):
+                attention.register_forward_pre_hook(hand_over, with_kwargs=True)
+            attention.add_module("position", make(self.config.n_embd, self.config.n_head, layer))
+        self.set_attn_implementation(NAME)
+
+    def attentions(self) -> list[nn.Module]:
+        """The attention of each layer."""
+        return [block.get_submodule("attn") for block in self.transformer.h]
+
+    def initialize_weights(self) -> None:
+        """As usual, and then whatever the embeddings hold that was in no file."""
+        super().initialize_weights()
+        for module in self.modules():
+            if isinstance(module, Position):
+                fill(module, self._factory())
+
+    def _factory(self) -> PositionFactory:
+        return position_factory(self.config.position, self.config.position_options or {})
