@@ -45,7 +45,7 @@ Share of answers right as a whole, by greedy decoding; 95 % Wilson intervals. Tr
 ```python
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-tokenizer = AutoTokenizer.from_pretrained(FOLDER)
+tokenizer = AutoTokenizer.from_pretrained(FOLDER, trust_remote_code=True)
 model = AutoModelForCausalLM.from_pretrained(FOLDER, trust_remote_code=True)
 inputs = tokenizer(["{prompt}"], return_tensors="pt", padding=True)
 written = model.generate(**inputs, max_new_tokens={new_tokens})
