@@ -171,7 +171,13 @@ def reproduce(
     from ldhd.experiments.presets import PRESETS, chosen
     from ldhd.parsing import parse_range
     from ldhd.report.html import write_report
-    from ldhd.report.reproduction import preset_rows, preset_table, reproduction_view, write_reproduction
+    from ldhd.report.reproduction import (
+        preset_rows,
+        preset_table,
+        reproduction_view,
+        write_comparison,
+        write_reproduction,
+    )
     from ldhd.report.sweep import SweepView, failure_lines
     from ldhd.report.terminal import print_view
     from ldhd.sweep import in_processes, run_sweep
@@ -194,11 +200,14 @@ def reproduce(
             on_settled=view.on_settled,
         )
     written = [write_reproduction(name, size, configs[name], swept.records, out, context.obj) for name in asked]
+    compared = write_comparison(configs, swept.records, out)
     reports = [str(write_report([out], out / "report.html").path)] if every else []
     for document in [] if as_json else written:
         print_view(reproduction_view(document))
-    for path in [] if as_json else reports:
-        print(f"report: {path}")
+    for path in [] if as_json else compared:
+        print(f"figure of all comparisons: {path}")
+    for report in [] if as_json else reports:
+        print(f"report: {report}")
     if as_json:
         failures = [asdict(failure) for failure in swept.failures]
         print_view({"presets": written, "failures": failures, "report": reports[0] if reports else None})

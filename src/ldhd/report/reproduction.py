@@ -1,6 +1,6 @@
 """The paper's figures, drawn from the records of their presets, and the tables beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,14 +11,14 @@ from rich.table import Table
 
 from ldhd.bench.ratio import machine
 from ldhd.experiments import Record, RunConfig
-from ldhd.experiments.presets import PRESETS, SIZES, Preset
+from ldhd.experiments.presets import PRESETS, SIX, SIZES, Preset
 from ldhd.experiments.reproduction import document, kind_of, stored
 from ldhd.files import write_json
 from ldhd.names import lookup_only
 from ldhd.report.look import DASHES, MARKERS, Look, looks
-from ldhd.report.paper import draw_digits
+from ldhd.report.paper import draw_digits, draw_matrix
 from ldhd.report.plot import draw_curves, save_figure
-from ldhd.report.summary import Cell
+from ldhd.report.summary import Cell, cells
 from ldhd.report.terminal import plain_table
 
 if TYPE_CHECKING:
@@ -49,6 +49,18 @@ def write_reproduction(
     written = document(name, size, configs, found, command=command, machine=machine())
     write_json(out / f"{name}.json", written)
     return {**written, "figures": [str(path) for path in paths]}
+
+
+def write_comparison(configs: Mapping[str, Sequence[RunConfig]], records: Sequence[Record], out: Path) -> list[Path]:
+    """Small multiples of all figures of six embeddings that were asked for, if there are several."""
+    compared = [name for name in configs if PRESETS[name].view == "panels" and PRESETS[name].parts[0].positions == SIX]
+    own = {config.hash: config for name in compared for config in configs[name]}
+    found = [record for record in records if record.hash in own]
+    if len(compared) < 2 or not found:
+        return []
+    order = {digest: place for place, digest in enumerate(own)}
+    figure = draw_matrix(cells(sorted(found, key=lambda record: order[record.hash]), own))
+    return [save_figure(figure, out / f"comparison.{kind}") for kind in ("png", "pdf")]
 
 
 def reproduction_view(written: dict[str, Any]) -> RenderableType:
@@ -144,12 +156,13 @@ def _figure(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Reco
         draw_curves(axes, found, _shades(found) if preset.view == "shares" else looks(found))
         axes.set_title(title, loc="left", fontsize=10)
         axes.set_xlabel("scale")
-        if preset.view == "shares":
-            axes.legend(frameon=False, fontsize=8)
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
     for axes in grid[::columns]:
         axes.set_ylabel("exact match")
+    if preset.view == "shares":
+        handles, labels = grid[0].get_legend_handles_labels()
+        figure.legend(handles, labels, frameon=False, fontsize=8, loc="outside lower center", ncols=5)
     figure.suptitle(preset.title, x=0.01, ha="left", fontsize=11)
     return figure
 
