@@ -136,7 +136,9 @@ def _same(cell: Cell, other: Cell) -> bool:
 
 
 def _parts(cell: Cell) -> list[str]:
-    return [part for part in cell.options.split(", ") if part and not part.startswith("model")]
+    """Options that may tell it from others, training scales first."""
+    parts = [part for part in cell.options.split(", ") if part and not part.startswith("model")]
+    return sorted(parts, key=lambda part: not part.startswith("train_scales"))
 
 
 def _options(config: RunConfig) -> dict[str, Any]:
