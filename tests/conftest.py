@@ -20,6 +20,12 @@ settings.load_profile("ldhd")
 
 
 @pytest.fixture(autouse=True)
+def _cache_of_its_own(tmp_path_factory, monkeypatch):
+    """What is remembered in a test stays in it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(autouse=True)
 def _one_thread_and_fixed_seed():
     torch.set_num_threads(1)
     torch.manual_seed(0)

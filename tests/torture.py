@@ -29,7 +29,6 @@ from ldhd.cli import main
 from ldhd.experiments import RunConfig, load_run, make_config, read_record, run, runner
 from ldhd.experiments.record import read_config, read_metrics
 from ldhd.files import BadFileError
-from ldhd.recall import FOLDER
 from ldhd.sweep.file import parse_sweep
 
 TINY = {
@@ -224,7 +223,7 @@ def end_sweep(process: "subprocess.Popen[str]") -> Violations:
 
 
 def sweep_differences(work: Path, out: Path) -> Violations:
-    if {path.name for path in out.iterdir()} - {FOLDER} != {config(seed).hash for seed in range(4)}:
+    if {path.name for path in out.iterdir()} != {config(seed).hash for seed in range(4)}:
         return [f"{out} holds other folders than those of four runs"]
     return [wrong for seed in range(4) for wrong in differences(out / config(seed).hash, reference(work, seed))]
 

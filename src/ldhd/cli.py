@@ -109,8 +109,8 @@ def sweep(
     from ldhd.report.terminal import print_view
 
     lookup_only(on, {"local": None, "ray": None}, "place to run")
-    question = file.read_bytes() if file.is_file() else b""
-    known = recall(out, question)
+    question = f"sweep in {out.absolute()}: ".encode() + (file.read_bytes() if file.is_file() else b"")
+    known = recall(question)
     if known is not None:
         print_view(summary_json(known, out) if as_json else summary_view(known))
         return

@@ -1,7 +1,7 @@
 """Sweeps: two workers against one, what a run costs beside its training, and how fast finished runs are skipped."""
 
 import itertools
-import shutil
+import os
 import statistics
 import subprocess
 import sys
@@ -15,7 +15,6 @@ from typing import Any
 from ldhd.bench.ratio import Case, compare
 from ldhd.experiments import RunConfig, make_config
 from ldhd.files import write_json, write_lines
-from ldhd.recall import FOLDER
 from ldhd.sweep import in_processes, run_sweep
 from ldhd.sweep.file import parse_sweep
 
@@ -67,13 +66,14 @@ def _skipping(folder: Path, skipped: int, repeats: int) -> list[Case]:
     pretend_finished(parse_sweep(text, "sweep.toml"), folder / "skipped")
     command = [sys.executable, "-m", "ldhd", "sweep", str(folder / "sweep.toml"), "--out", str(folder / "skipped")]
 
-    def skip() -> None:
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=600)
+    environment = dict(os.environ)
 
-    skip()
+    def skip() -> None:
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=600, env=environment)
+
     first, again = [], []
-    for _ in range(repeats):
-        shutil.rmtree(folder / "skipped" / FOLDER)
+    for turn in range(repeats):
+        environment["XDG_CACHE_HOME"] = str(folder / f"cache-{turn}")
         first.append(_seconds(skip))
         again.append(_seconds(skip))
     return [

@@ -105,8 +105,8 @@ def remember_sweep(question: bytes, configs: Sequence[RunConfig], out: Path, ans
     if any(":" in config.task + config.position for config in configs):
         return
     files = [out / config.hash / name for config in configs for name in ("config.json", "record.json", "metrics.jsonl")]
-    with contextlib.suppress(OSError):  # a folder that may only be read
-        remember(out, question, files, answer)
+    with contextlib.suppress(OSError, RuntimeError):  # a cache that cannot be written, a user without a home
+        remember(question, files, answer)
 
 
 @dataclass
