@@ -8,7 +8,6 @@ from ldhd.experiments.config import RunConfig, make_configs
 from ldhd.experiments.parts import option_names
 from ldhd.names import lookup_only
 
-Size = Literal["quick", "full", "paper"]
 SIZES: dict[str, tuple[int, ...]] = {"quick": (0,), "full": (0, 1, 2, 3, 4), "paper": (0,)}
 """The seeds of each size. `quick` and `full` train a small model that suits a laptop, `paper` trains GPT-2."""
 
@@ -106,6 +105,10 @@ class Preset:
     """By embedding, or by task where the view is `tasks`."""
     assumed: tuple[str, ...] = ()
     """Settings of size `paper` that the paper does not give."""
+
+    def assumptions(self, size: str) -> list[str]:
+        """What a size assumes that the paper does not say."""
+        return [*ASSUMED, *self.assumed] if size == "paper" else []
 
     def configs(
         self, size: str = "quick", seeds: Sequence[int] | None = None, steps: int | None = None, device: str = "cpu"

@@ -9,13 +9,14 @@ from typing import Any
 
 import ldhd
 from ldhd.experiments.config import RunConfig
-from ldhd.experiments.presets import ASSUMED, PRESETS, Claim, Preset
+from ldhd.experiments.presets import PRESETS, Claim, Preset
 from ldhd.experiments.record import Record
+from ldhd.experiments.verdict import FAILS, GENERALISES
 from ldhd.files import BadFileError, read_json
 
-HIGH, LOW, GUESS, CHANCE = 0.9, 0.5, 0.75, 0.05
-"""Exact match at the largest test scale: from the first on it is `high`, up to the second `low`, up to the third nearer
-to a guess between two answers than to the truth; above the last it is above chance."""
+GUESS, CHANCE = 0.75, 0.05
+"""Exact match up to the first is nearer to a guess between two answers than to the truth; above the second it is above
+chance. `high` and `low` are what verdicts call generalising and failing."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def document(
         "size": size,
         "title": preset.title,
         "says": preset.says,
-        "assumed": [*ASSUMED, *preset.assumed] if size == "paper" else [],
+        "assumed": preset.assumptions(size),
         "seeds": sorted({config.seed for config in configs}),
         "outcomes": [asdict(outcome) for outcome in outcomes(preset, configs, records)],
         "runs": [config.hash for config in configs],
@@ -106,8 +107,8 @@ def _agrees(claim: Claim, value: float, reference: float) -> bool | None:
     if claim == "untold":
         return None
     return {
-        "high": value >= HIGH,
-        "low": value <= LOW,
+        "high": value >= GENERALISES,
+        "low": value <= FAILS,
         "guess": value <= GUESS,
         "between": CHANCE < value <= reference,
     }[claim]

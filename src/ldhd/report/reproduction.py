@@ -88,10 +88,10 @@ def preset_table(size: str) -> Table:
     table = plain_table(f"presets, size {size} (seeds {', '.join(map(str, seeds))})")
     for column in ("name", "what", "runs", "training", "stored result"):
         table.add_column(column, overflow="fold")
-    for name, row in ((row["preset"], row) for row in preset_rows(size)):
+    for row in preset_rows(size):
         seconds = row["expected_seconds"]
         time = "seconds" if not row["runs"] else "not measured" if seconds is None else _about(seconds)
-        table.add_row(name, escape(row["title"]), str(row["runs"]), time, row["stored"] or "none")
+        table.add_row(row["preset"], escape(row["title"]), str(row["runs"]), time, row["stored"] or "none")
     cores = "training times are sums over runs of one core each"
     table.caption = (
         cores if size == "quick" else f"{cores}; those of size full are the stored quick ones times the seeds"
@@ -114,7 +114,7 @@ def preset_rows(size: str) -> list[dict[str, Any]]:
                 "runs": len(preset.configs(size)),
                 "expected_seconds": None if known is None else factor * known["seconds"],
                 "stored": None if own is None else _in_short(own),
-                "assumed": list(preset.assumed) if size == "paper" else [],
+                "assumed": preset.assumptions(size),
             }
         )
     return rows
