@@ -12,9 +12,9 @@ from ldhd.experiments.parts import (
     PositionOptions,
     explain,
     load_task,
-    option_names,
     outline,
     position_options,
+    position_settings,
 )
 from ldhd.model import MODELS, ModelConfig
 from ldhd.names import lookup_only
@@ -137,11 +137,7 @@ def make_configs(
     settings = settings or {}
     if len(set(positions)) != len(positions):
         raise ValueError(f"a position is named twice in {','.join(positions)}")
-    known = {position: {f"position.{name}" for name in option_names(position)} for position in positions}
-    everywhere = set().union(*known.values())
-    for key in settings:
-        if key.startswith("position.") and key not in everywhere:
-            raise ValueError(f"no position asked for has {key}; there are {', '.join(sorted(everywhere)) or 'none'}")
+    known = position_settings(positions, [key for key in settings if key.startswith("position.")])
 
     def own(position: str) -> dict[str, Any]:
         return {k: v for k, v in settings.items() if not k.startswith("position.") or k in known[position]}

@@ -1,7 +1,7 @@
 """From names and options to the parts of a run: its task, its position embedding, its model."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -66,6 +66,16 @@ def option_names(position: str) -> set[str]:
     return {name for fields in names.values() for name in fields} | {
         f"{term}.{name}" for term, fields in names.items() for name in fields
     }
+
+
+def position_settings(positions: Iterable[str], settings: Iterable[str]) -> dict[str, set[str]]:
+    """The settings each position takes, as `position.X`; ValueError if none of them takes one that is given."""
+    known = {position: {f"position.{name}" for name in option_names(position)} for position in positions}
+    everywhere = set().union(*known.values())
+    for key in settings:
+        if key not in everywhere:
+            raise ValueError(f"no position asked for has {key}; there are {', '.join(sorted(everywhere)) or 'none'}")
+    return known
 
 
 def position_options(name: str, given: Mapping[str, Any]) -> PositionOptions:

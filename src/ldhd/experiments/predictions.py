@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ldhd.experiments.parts import PositionOptions, build_position, load_task, option_names, position_options
+from ldhd.experiments.parts import PositionOptions, build_position, load_task, position_options, position_settings
 from ldhd.positions import POSITIONS
 from ldhd.predict import Prediction, Source, predict_layers
 from ldhd.predict.description import parse_description
@@ -64,7 +64,11 @@ def predictions(
     """Predictions of all tasks with all embeddings, `all` standing for ours; settings are `position.X`."""
     names = [name for task in tasks for name in (TASKS if task == "all" else [task])]
     chosen = [name for position in positions for name in (ALL_POSITIONS if position == "all" else [position])]
-    given = _position_settings(chosen, settings or {})
+    settings = settings or {}
+    given = {
+        position: {key.removeprefix("position."): value for key, value in settings.items() if key in known}
+        for position, known in position_settings(chosen, settings).items()
+    }
     loaded = {name: load_source(name) for name in names}
     for name, task in loaded.items():
         for position in chosen:
@@ -129,17 +133,3 @@ def _named(
     except ValueError as error:
         raise ValueError(f"{name} with {position}: {error}") from None
     yield from (NamedPrediction(prediction, options) for prediction in found)
-
-
-def _position_settings(positions: Sequence[str], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The options of each position; a setting goes to every position that has that option."""
-    known = {position: option_names(position) for position in positions}
-    for key in settings:
-        option = key.removeprefix("position.")
-        if option == key or not any(option in names for names in known.values()):
-            allowed = ", ".join(sorted({f"position.{name}" for names in known.values() for name in names})) or "none"
-            raise ValueError(f"no position asked for has {key}; there are {allowed}")
-    return {
-        position: {key.removeprefix("position."): v for key, v in settings.items() if key[9:] in names}
-        for position, names in known.items()
-    }
