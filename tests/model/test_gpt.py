@@ -9,7 +9,8 @@ from ldhd.bench.hugging_face import same_gpt2, translate
 from ldhd.model import GPT, MODELS, ModelConfig
 from ldhd.model.gelu import GELU
 from ldhd.model.gpt import AttentionWeights
-from ldhd.positions import Absolute, Alibi, NoPosition, Rotary, RPESquare
+from ldhd.model.looks import looks
+from ldhd.positions import RPE, Absolute, Alibi, NoPosition, Rotary, RPESquare
 
 
 def test_absolute_gives_the_logits_of_hugging_face_gpt2():
@@ -77,6 +78,27 @@ def test_log_length_scaling_is_its_formula():
     for j in range(n):
         scale = math.log(1 + (j + 1)) / math.log(1 + 10) / math.sqrt(4)
         assert torch.allclose(weights[:, :, j, : j + 1], (scale * logits[:, :, j, : j + 1]).softmax(-1), atol=1e-6)
+
+
+def test_where_a_position_only_head_looks_depends_on_no_token():
+    config = ModelConfig(layers=1, heads=2, dimension=8, position_only=True, weight_std=0.5)
+    model = GPT(config, 17, RPE)
+    (weights,) = looks(model, torch.tensor([[10, 1, 2, 3], [11, 7, 7, 7]])).attention
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.allclose(weights[0, 0], weights[0, 1])
+
+
+def test_further_mlps_compute_without_looking():
+    """They are residual steps of each token on its own."""
+    model = GPT(ModelConfig(layers=1, heads=2, dimension=8, mlps=3, weight_std=0.5), 17, NoPosition).eval()
+    block = model.blocks[0]
+    tokens = torch.tensor([[10, 1, 2, 3]])
+    x = model.tokens(tokens)
+    visible = torch.ones(1, 1, 4, 4, dtype=torch.bool).tril()
+    x = x + block.attention(block.attention_norm(x), torch.arange(4)[None], visible, None, None)
+    for norm, mlp in ((block.mlp_norm, block.mlp), *zip(block.further_norms, block.further_mlps, strict=True)):
+        x = x + mlp(norm(x))
+    assert torch.allclose(model(tokens), model.norm(x) @ model.tokens.weight.T, atol=1e-5)
 
 
 def test_null_key_takes_its_share():

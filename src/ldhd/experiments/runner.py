@@ -265,8 +265,8 @@ def _check_fits(position: Position, task: Task, scales: tuple[int, ...], trainin
 
 def model_label(config: RunConfig) -> str:
     """The model's name with what was changed of it."""
-    usual = MODELS[config.model].model_dump()
-    changed = {key: value for key, value in config.model_options.model_dump().items() if value != usual[key]}
+    usual = dict(MODELS[config.model])
+    changed = {key: value for key, value in config.model_options if value != usual[key]}
     listed = ", ".join(f"{key}={json.dumps(value)}" for key, value in changed.items())
     return f"{config.model}({listed})" if listed else config.model
 

@@ -11,7 +11,11 @@ class ModelConfig(BaseModel):
     layers: int = Field(ge=1, le=1000)
     heads: int = Field(ge=1)
     dimension: int = Field(ge=1)
+    mlps: int = Field(default=1, ge=1, le=100, exclude_if=lambda value: value == 1)
+    """MLPs after each attention: depth to compute with that looks at no other token."""
     dropout: float = Field(default=0.0, ge=0.0, lt=1.0)
+    position_only: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Queries and keys are learned constants of each head: where it looks is a matter of positions alone."""
     log_length: bool = False
     """Multiply the logits of a query by log(1 + keys it sees) / log(1 + log_length_reference)."""
     log_length_reference: int = Field(default=10, ge=1)

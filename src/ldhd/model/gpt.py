@@ -79,11 +79,19 @@ FUSED_FROM = 768
 """Queries from which on torch's fused attention is faster on a CPU, for embeddings that add nothing to the logits."""
 
 
+CONSTANT_STD = 1.0
+"""Of the constants that take the place of queries and keys where a head looks by position alone."""
+
+
 class Attention(nn.Module):
     def __init__(self, config: ModelConfig, position: Position):
         super().__init__()
         self.heads = config.heads
-        self.qkv = nn.Linear(config.dimension, 3 * config.dimension)
+        if config.position_only:
+            self.constants = nn.Parameter(CONSTANT_STD * torch.randn(2, 1, config.heads, 1, position.head_dimension))
+            self.values = nn.Linear(config.dimension, config.dimension)
+        else:
+            self.qkv = nn.Linear(config.dimension, 3 * config.dimension)
         self.out = nn.Linear(config.dimension, config.dimension)
         self.weights = AttentionWeights(config)
         self.position = position
@@ -97,7 +105,7 @@ class Attention(nn.Module):
         cache: dict[str, Tensor] | None,
         position_cache: dict[str, Tensor] | None,
     ) -> Float[Tensor, "B q D"]:
-        q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        q, k, v = self._project(x)
         q, k = self.position.rotate(q, k, positions)
         k, v = (append(cache, name, new, -2, visible.shape[-1]) for name, new in (("k", k), ("v", v)))
         bias = self.position.bias(q, k, x, visible, position_cache)
@@ -109,20 +117,31 @@ class Attention(nn.Module):
             mixed = self.dropout(self.weights(q, k, bias, visible)) @ v
         return self.out(mixed.transpose(1, 2).flatten(-2))
 
+    def _project(self, x: Float[Tensor, "B q D"]) -> tuple[Tensor, Tensor, Tensor]:
+        if not hasattr(self, "constants"):
+            q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+            return q, k, v
+        v = self.values(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        q, k = (constant.expand_as(v) for constant in self.constants)
+        return q, k, v
+
+
+class MLP(nn.Sequential):
+    def __init__(self, dimension: int):
+        super().__init__(nn.Linear(dimension, 4 * dimension), GELU(), nn.Linear(4 * dimension, dimension))
+
 
 class Block(nn.Module):
-    """Pre-norm: x + attention(norm(x)), then x + mlp(norm(x))."""
+    """Pre-norm: x + attention(norm(x)), then x + mlp(norm(x)), once or several times."""
 
     def __init__(self, config: ModelConfig, position: Position):
         super().__init__()
         self.attention_norm = nn.LayerNorm(config.dimension)
         self.attention = Attention(config, position)
         self.mlp_norm = nn.LayerNorm(config.dimension)
-        self.mlp = nn.Sequential(
-            nn.Linear(config.dimension, 4 * config.dimension),
-            GELU(),
-            nn.Linear(4 * config.dimension, config.dimension),
-        )
+        self.mlp = MLP(config.dimension)
+        self.further_norms = nn.ModuleList(nn.LayerNorm(config.dimension) for _ in range(config.mlps - 1))
+        self.further_mlps = nn.ModuleList(MLP(config.dimension) for _ in range(config.mlps - 1))
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
@@ -139,7 +158,10 @@ class Block(nn.Module):
         x = x + self.dropout(attended)
         if places is not None:
             x = x.flatten(0, 1).index_select(0, places)
-        return x + self.dropout(self.mlp(self.mlp_norm(x)))
+        x = x + self.dropout(self.mlp(self.mlp_norm(x)))
+        for norm, mlp in zip(self.further_norms, self.further_mlps, strict=True):
+            x = x + self.dropout(mlp(norm(x)))
+        return x
 
 
 class GPT(nn.Module):
@@ -211,10 +233,11 @@ class GPT(nn.Module):
     def _initialise(self) -> None:
         """GPT-2's: normal weights, zero biases, and residual outputs smaller by the number of them."""
         std = self.config.weight_std
-        for name, module in self.named_modules():
+        last = [module[-1] for module in self.modules() if isinstance(module, MLP)]
+        last += [module.out for module in self.modules() if isinstance(module, Attention)]
+        for module in self.modules():
             if isinstance(module, nn.Linear):
-                residual = name.endswith(("attention.out", "mlp.2"))
-                nn.init.normal_(module.weight, std=std / math.sqrt(2 * self.config.layers) if residual else std)
+                nn.init.normal_(module.weight, std=std / math.sqrt(len(last)) if module in last else std)
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
             elif isinstance(module, nn.Embedding):

@@ -3,6 +3,7 @@
 from ldhd.positions.abacus import Abacus
 from ldhd.positions.absolute import Absolute
 from ldhd.positions.alibi import Alibi
+from ldhd.positions.latent_window import LatentWindow
 from ldhd.positions.none import NoPosition
 from ldhd.positions.position import Position
 from ldhd.positions.rope import Rotary
@@ -20,6 +21,7 @@ POSITIONS: dict[str, type[Position]] = {
     "rpe-square": RPESquare,
     "rpe-absolute": RPEAbsolute,
     "abacus": Abacus,
+    "latent-window": LatentWindow,
 }
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "Abacus",
     "Absolute",
     "Alibi",
+    "LatentWindow",
     "NoPosition",
     "Position",
     "RPEAbsolute",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +16,8 @@ from ldhd.positions.functional import full_precision
 TIE_BREAK = 1e-5
 """What a hard anchor's score gains for each position it stands later."""
 
-Projections = Literal["separate", "shared", "key"]
+Hard = bool | Literal["test"]
+Projections = Literal["separate", "shared", "key", "recent"]
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,11 @@ class Anchor(nn.Module):
 
     The score is `(W_Q x_j) . (W_K x_l)` as the paper prints it, without 1/sqrt(d). `projections` says which
     W_Q and W_K: `separate` ones, the attention's own (`shared`), or a constant query (`key`), that is a linear
-    score s(x_l) of the key's token alone. Each head has an anchor of its own, or groups of heads share `anchors` of
-    them (not with `shared`). With `hard`, all weight goes to the largest score and the gradient is that of the softmax
-    (straight-through). With `top`, the heaviest anchors alone are used, their weights made to sum to one.
+    score s(x_l) of the key's token alone. With `recent`, s(x_l) says whether token l is an anchor at all, and the last
+    one counts: see `recent_scores`. Each head has an anchor of its own, or groups of heads share `anchors` of them
+    (not with `shared`). With `hard`, all weight goes to the largest score and the gradient is that of the softmax
+    (straight-through); if it is hard in a `test` alone, training is soft. With `top`, the heaviest anchors alone are
+    used, their weights made to sum to one.
     """
 
     def __init__(
@@ -74,13 +77,13 @@ class Anchor(nn.Module):
         heads: int,
         projections: Projections,
         scale: float,
-        hard: bool = False,
+        hard: Hard = False,
         anchors: int | None = None,
         top: int | None = None,
     ):
         super().__init__()
-        if projections not in ("separate", "shared", "key"):
-            raise ValueError(f"projections must be separate, shared or key, got {projections!r}")
+        if projections not in get_args(Projections):
+            raise ValueError(f"projections must be separate, shared, key or recent, got {projections!r}")
         if scale <= 0:
             raise ValueError(f"anchor scale must be positive, got {scale}")
         self.heads, self.anchors = heads, heads if anchors is None else anchors
@@ -96,7 +99,7 @@ class Anchor(nn.Module):
         if projections == "separate":
             self.query = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
             self.key = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
-        elif projections == "key":
+        elif projections in ("key", "recent"):
             self.key = nn.Linear(dimension, self.anchors, bias=False)
 
     def forward(
@@ -106,16 +109,18 @@ class Anchor(nn.Module):
         hidden: Float[Tensor, "B q D"],
         visible: Bool[Tensor, "#B 1 q k"],
         cache: Cache | None,
+        sharper: Float[Tensor, "#B 1 1"] | None = None,
     ) -> Anchors:
+        """`sharper` is a factor of the scores of each sequence."""
         queries, keys = visible.shape[-2:]
-        if self.projections == "key":
-            scores = self._per_head(self._key_scores(hidden, visible, cache))
-            anchors = Anchors(queries, keys, key_scores=scores)
-            best = _distances_up_to(scores)[..., -queries:] if self.hard else None
+        if self.projections in ("key", "recent"):
+            scores, ranks = self._key_scores(hidden, visible, cache, sharper)
+            anchors = Anchors(queries, keys, key_scores=self._per_head(scores))
+            best = self._per_head(_distances_up_to(ranks)[..., -queries:]) if self._hard() else None
         else:
             scores = self._per_head(self._pair_scores(q, k, hidden, visible, cache))
             anchors = Anchors(queries, keys, pair_scores=scores)
-            best = _distances(scores) if self.hard else None
+            best = _distances(scores) if self._hard() else None
         if best is not None:
             return replace(anchors, distances=best[..., None])
         if self.top is None:
@@ -128,11 +133,18 @@ class Anchor(nn.Module):
         missing = 0, self.top - shares.shape[-1]
         return replace(anchors, distances=F.pad(keys - 1 - columns, missing), shares=F.pad(shares, missing))
 
-    def _key_scores(self, hidden: Tensor, visible: Tensor, cache: Cache | None) -> Float[Tensor, "B A k"]:
+    def _key_scores(
+        self, hidden: Tensor, visible: Tensor, cache: Cache | None, sharper: Tensor | None
+    ) -> tuple[Float[Tensor, "B A k"], Float[Tensor, "B A k"]]:
+        """Those of soft anchors, and those of which a hard anchor is the highest."""
         scores = self.scale * full_precision(self.key(hidden)).transpose(1, 2)
+        scores = scores if sharper is None else scores * sharper
         scores = append(cache, "anchor_keys", scores, -1, visible.shape[-1])
         # padding aside, the last position sees all keys that any position sees
-        return scores.masked_fill(~visible[:, :, -1], -torch.inf)
+        scores = scores.masked_fill(~visible[:, :, -1], -torch.inf)
+        if self.projections == "key":
+            return scores, scores
+        return recent_scores(scores), recent_scores(scores, hard=True)
 
     def _pair_scores(
         self, q: Tensor, k: Tensor, hidden: Tensor, visible: Tensor, cache: Cache | None
@@ -143,6 +155,9 @@ class Anchor(nn.Module):
         scores = full_precision((self.scale * q) @ k.transpose(-1, -2))
         return scores.masked_fill_(~visible, -torch.inf)
 
+    def _hard(self) -> bool:
+        return self.hard is True or (self.hard == "test" and not self.training)
+
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.anchors, -1)).transpose(1, 2)
 
@@ -151,6 +166,20 @@ class Anchor(nn.Module):
         if self.anchors in (1, self.heads):
             return x
         return x.repeat_interleave(self.heads // self.anchors, dim=1)
+
+
+def recent_scores(scores: Float[Tensor, "B A k"], hard: bool = False) -> Float[Tensor, "B A k"]:
+    """Scores u_l of single tokens, -inf on padding, as key scores whose softmax finds the last anchor.
+
+    Token l is an anchor with chance g_l = sigmoid(u_l), the first token always; S[j, l] = g_l (1 - g_{l+1}) ..
+    (1 - g_j) is then the chance that l is the last one up to j. That is the softmax over l <= j of
+    u_l + sum over m < l of softplus(u_m), with 0 for the first. The `hard` limit, relu for softplus, ranks the last
+    token with u_l > 0 highest.
+    """
+    first = (scores > -torch.inf) & ((scores > -torch.inf).cumsum(-1) == 1)
+    scores = scores.masked_fill(first, 0.0)
+    steps = (scores.relu() if hard else F.softplus(scores)).masked_fill(first, 0.0)
+    return scores + steps.cumsum(-1) - steps
 
 
 def _later(scores: Tensor) -> Tensor:

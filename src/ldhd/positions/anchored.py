@@ -5,7 +5,7 @@ from abc import abstractmethod
 import torch
 from torch import nn
 
-from ldhd.positions.anchor import Anchor, Projections
+from ldhd.positions.anchor import Anchor, Hard, Projections
 from ldhd.positions.position import Position
 
 
@@ -23,7 +23,7 @@ class Anchored(Position):
         max_distance: int = 2,
         projections: Projections = "key",
         anchor_scale: float = 4.0,
-        hard: bool = False,
+        hard: Hard = False,
         anchors: int | None = None,
         top: int | None = None,
         table_std: float = 0.02,

@@ -1,0 +1,122 @@
+"""Latent window: a head looks at the few keys whose latent place is near that of the query, at any length."""
+
+import math
+from collections.abc import Hashable, Sequence
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from ldhd.positions.anchor import Anchor, natural_distances
+from ldhd.positions.cache import Cache, append, append_rows
+from ldhd.positions.functional import full_precision
+from ldhd.positions.position import Position
+from ldhd.positions.square import look_up, square, square_queries
+
+BEYOND = 20.0
+"""How far below zero the logits beyond the window are in a test."""
+
+SHARPER = 5.0
+"""By how much the scores of the window, and in training those of the anchors, are multiplied at most."""
+
+OUTSIDE = "outside"
+
+
+class LatentWindow(Position):
+    """q_j . R_m for |m| <= `window`, nothing visible beyond, with m = (j - a(j)) - (i - a(i)) as in RPE-Square.
+
+    a(j) is the last anchor up to j (`recent_scores`). With `absolute`, the second half of the heads take
+    m = -(i - a(i)) as in RPE-Absolute: the place of the key alone. A token that is an anchor belongs to the format and
+    is out of sight as a key.
+
+    RPE-Square clips: all keys beyond its last row share it, and the longer the instance the more of them there are.
+    Here they are out of sight. If the delimiters are the anchors, a query sees as many keys at every length, in the
+    same classes, and what was learned on short instances is all there is to a long one.
+
+    In a test anchors are hard, what is out of sight is lowered by `BEYOND`, and the scores are multiplied by `SHARPER`.
+    In training a random share u of that is done to each sequence, from nothing to all: anchors are soft with scores
+    multiplied by SHARPER^u, the scores of the window too, and what is out of sight is lowered by (1 + BEYOND)^u - 1.
+    Hidden from the start, keys could not teach the anchors where to be; never hidden, they would be relied on.
+    """
+
+    additive = True
+
+    def __init__(
+        self,
+        dimension: int,
+        heads: int,
+        layer: int = 0,
+        *,
+        window: int = 1,
+        absolute: bool = False,
+        anchor_scale: float = 4.0,
+        table_std: float = 0.02,
+    ):
+        super().__init__(dimension, heads, layer)
+        if window < 1:
+            raise ValueError(f"window must be at least 1, got {window}")
+        if absolute and heads % 2:
+            raise ValueError(f"half of the heads are absolute: their number must be even, got {heads}")
+        self.window, self.absolute = window, absolute
+        self.anchor = Anchor(dimension, heads, "recent", anchor_scale, hard="test")
+        self.table = nn.Parameter(table_std * torch.randn(heads, 2 * window + 1, self.head_dimension))
+
+    def bias(
+        self,
+        q: Float[Tensor, "B H q d"],
+        k: Float[Tensor, "B H k d"],
+        hidden: Float[Tensor, "B q D"],
+        visible: Bool[Tensor, "#B 1 q k"],
+        cache: Cache | None,
+    ) -> Float[Tensor, "B H q k"]:
+        share = self._share(len(q), q.device)
+        anchors = self.anchor(q, k, hidden, visible, cache, SHARPER ** share[:, 0])
+        scores = full_precision(q @ self.table.transpose(-1, -2)) * SHARPER**share
+        # the attention divides by sqrt(d) afterwards
+        beyond = (1 - (1 + BEYOND) ** share) * math.sqrt(self.head_dimension)
+        ends = beyond.expand_as(scores[..., :1])
+        scores = torch.cat([ends, scores, ends], dim=-1)
+        if anchors.distances is not None:
+            own = anchors.distances[..., 0]
+            every = append(cache, "distances", own, -1, anchors.keys)
+            if self.absolute:
+                own = torch.cat([own[:, : self.heads // 2], torch.zeros_like(own[:, self.heads // 2 :])], dim=1)
+            format_keys = (every == 0)[..., None, :]
+            return (look_up(scores, own, every) + beyond * format_keys).to(q.dtype)
+        rows = anchors.rows()
+        every = append_rows(cache, "rows", rows)
+        return (self._soft(scores, rows, every) + beyond * every[..., None, :, -1]).to(q.dtype)
+
+    def _share(self, batch: int, device: torch.device) -> Float[Tensor, "#B 1 1 1"]:
+        """How far each sequence is on the way from soft (0) to a test (1); at random in training."""
+        return torch.rand(batch, 1, 1, 1, device=device) if self.training else torch.ones(1, 1, 1, 1, device=device)
+
+    def _soft(self, scores: Tensor, rows: Float[Tensor, "B #H q k"], every: Float[Tensor, "B #H k k"]) -> Tensor:
+        if not self.absolute:
+            return _square(scores, rows, every)
+        (scores, others), (rows, _), (every, seen) = (part.chunk(2, dim=1) for part in (scores, rows, every))
+        distances = torch.arange(every.shape[-1] - 1, -1, -1, device=scores.device)
+        by_distance = others.index_select(-1, (self.window + 1 - distances).clamp(min=0))
+        return torch.cat([_square(scores, rows, every), by_distance @ seen.transpose(-1, -2)], dim=1)
+
+    def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
+        return self.relations(tokens, [j])[0][i]
+
+    def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
+        own = natural_distances(tokens)
+        return [[self._both(own[j], own[i]) for i in range(j + 1)] for j in queries]
+
+    def _both(self, query: int, key: int) -> Hashable:
+        """What heads of either kind tell."""
+        if key == 0:
+            return (OUTSIDE, OUTSIDE) if self.absolute else OUTSIDE
+        return (self._inside(query - key), self._inside(-key)) if self.absolute else self._inside(query - key)
+
+    def _inside(self, m: int) -> Hashable:
+        return m if abs(m) <= self.window else OUTSIDE
+
+
+def _square(scores: Tensor, rows: Tensor, every: Tensor) -> Tensor:
+    if rows.shape[-2] == rows.shape[-1]:
+        return square(scores, rows)
+    return square_queries(scores, rows) @ every.transpose(-1, -2)
