@@ -50,18 +50,22 @@ class Randomized(Position):
         """The ids of tokens at these positions of their strings."""
         if not self.training:
             if int(positions.max()) >= self.test_length:
-                raise ValueError(f"position {int(positions.max())} is beyond the test_length of {self.test_length}")
+                raise ValueError(
+                    f"randomized: position {int(positions.max())} is beyond the test_length of {self.test_length}"
+                )
             return self._test_id(positions)
         rows, n = positions.shape
         if n > self.max_length:
-            raise ValueError(f"{n} tokens are more than the {self.max_length} ids they are drawn from")
+            raise ValueError(f"randomized: {n} tokens are more than the {self.max_length} ids to draw from")
         drawn = torch.rand(rows, self.max_length, device=positions.device).topk(n).indices.sort().values
         return drawn.gather(1, positions)
 
     def check_fits(self, tokens: Sequence[str], training: bool) -> None:
         name, longest = ("max_length", self.max_length) if training else ("test_length", self.test_length)
         if len(tokens) > longest:
-            raise ValueError(f"a string of {len(tokens)} tokens is longer than the {name} of {longest}; raise {name}")
+            raise ValueError(
+                f"randomized: a string of {len(tokens)} tokens is longer than the {name} of {longest}; raise {name}"
+            )
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
         return self.wrapped.relation(tokens, self._test_id(j), self._test_id(i))
