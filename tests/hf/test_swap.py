@@ -32,6 +32,9 @@ SWAPS = [
     ("alibi", {}),
     ("none", {}),
     ("rpe-square+rpe-absolute", {}),
+    ("fire", {"threshold": 5.0}),
+    ("randomized-rope", {}),
+    ("randomized-fire+rpe", {}),
 ]
 
 
@@ -138,6 +141,15 @@ def test_gradients_reach_the_embedding():
     tokens = torch.randint(PADDING, (2, 9))
     model(tokens, labels=tokens).loss.backward()
     assert all(parameter.grad is not None and parameter.grad.any() for parameter in model.parameters())
+
+
+def test_random_ids_are_drawn_once_for_queries_and_keys():
+    model = wild(swap_position(gpt2(n_layer=1), "randomized-rope")).train()
+    position = model.transformer.h[0].attn.position
+    drawn, ids = [], position.ids
+    position.ids = lambda positions: drawn.append(ids(positions)) or drawn[-1]
+    model(torch.randint(PADDING, (2, 9)))
+    assert len(drawn) == 1
 
 
 def test_gpt2_learns_copy_with_rpe_square_by_trainer(tmp_path):

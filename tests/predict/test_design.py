@@ -31,7 +31,8 @@ def test_copy_needs_the_paper_s_difference_of_distances():
         "x": "whether the distance to the `=` before it, of the query, minus the distance to the `b` before it, "
         "of the key, is -1"
     }
-    assert [name for name in POSITIONS if found.refined_by(POSITIONS[name](8, 2))] == ["rpe-square", "abacus"]
+    refining = [name for name in POSITIONS if found.refined_by(POSITIONS[name](8, 2))]
+    assert refining == ["rpe-square", "abacus", "coupled"]
 
 
 def test_both_addends_need_one_relation():

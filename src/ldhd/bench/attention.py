@@ -34,7 +34,7 @@ EMBEDDINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "rpe-square unclipped": ("rpe-square", {"max_distance": 1023}),
     "rpe-square w=3 hard": ("rpe-square", {"max_distance": 3, "hard": True}),
 }
-"""`absolute` and `abacus` add to the token embeddings: their attention is that of `none`."""
+"""`absolute`, `abacus` and `coupled` add to the token embeddings: their attention is that of `none`."""
 
 
 def attention_cases(sizes: dict[int, int] = SIZES, rounds: int = ROUNDS) -> list[Case]:

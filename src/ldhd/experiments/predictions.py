@@ -6,13 +6,25 @@ from pathlib import Path
 from typing import Any
 
 from ldhd.experiments.parts import PositionOptions, build_position, load_task, position_options, position_settings
-from ldhd.positions import POSITIONS
 from ldhd.predict import Prediction, Source, predict_layers
 from ldhd.predict.description import parse_description
 from ldhd.predict.design import Design, design
 from ldhd.tasks import TASKS, Task
 
-ALL_POSITIONS = (*POSITIONS, "rpe-square+rpe-absolute")
+ALL_POSITIONS = (
+    "none",
+    "absolute",
+    "rope",
+    "alibi",
+    "rpe",
+    "rpe-square",
+    "rpe-absolute",
+    "abacus",
+    "rpe-square+rpe-absolute",
+)
+"""What `all` stands for. Others are asked for by name: FIRE learns what its relation depends on, and randomized ids
+have more draws than can be listed, so that predictions about them are rough."""
+
 TEST_SCALES = tuple(range(1, 11))
 FAR_SCALES = (*TEST_SCALES, 20, 50, 100)
 
@@ -25,7 +37,7 @@ VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 """What is registered: each embedding as it is, and clipped or not, with offsets or without."""
 
-RELATION_OPTIONS = ("max_distance", "max_offset")
+RELATION_OPTIONS = ("max_distance", "max_offset", "threshold", "max_length", "test_length")
 """The options of embeddings that their relations depend on."""
 
 

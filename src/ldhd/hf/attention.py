@@ -14,6 +14,7 @@ from transformers.masking_utils import causal_mask_function, sdpa_mask
 
 from ldhd.hf.decoding import position_cache
 from ldhd.positions import Position
+from ldhd.positions.relative import key_positions
 
 NAME = "ldhd_position"
 
@@ -41,9 +42,12 @@ def attention(
     hidden, cache = module.__dict__.pop("handed")
     position, visible = module.position, attention_mask
     assert isinstance(position, Position)
-    positions = (visible[:, 0, -1].cumsum(-1) - 1).clamp(min=0)
-    query = position.rotate(query, query, positions[:, -query.shape[-2] :])[0]
-    key = position.rotate(key, key, positions)[1]
+    positions = key_positions(visible).expand(len(key), -1)
+    if query.shape == key.shape:
+        query, key = position.rotate(query, key, positions)
+    else:
+        query = position.rotate(query, query, positions[:, -query.shape[-2] :])[0]
+        key = position.rotate(key, key, positions)[1]
     logits = query @ key.transpose(-1, -2) + position.bias(query, key, hidden, visible, cache)
     weights = (logits * scaling).masked_fill(~visible, -torch.inf).softmax(-1, dtype=torch.float32).to(value.dtype)
     mixed = F.dropout(weights, dropout, module.training) @ value

@@ -12,7 +12,7 @@ from ldhd.positions import POSITIONS, Position
 def swap_position(model: Any, position: str, **options: Any) -> PositionedGPT2ForCausalLM:
     """Replace how a GPT-2 of transformers knows positions, in place, and keep all its other weights.
 
-    `position` is `rpe-square`, `rpe`, `rope`, `alibi`, `rpe-absolute`, `none`, or several that add joined by `+`;
+    `position` is one of `swappable()`, such as `rpe-square`, or several that add joined by `+`;
     `options` are those of the embedding, such as `max_distance=3`. The model is changed and returned. It can be
     trained, decoded with a cache and saved as before; `import ldhd.hf` before it is loaded again.
     """

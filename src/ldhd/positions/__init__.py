@@ -3,9 +3,18 @@
 from ldhd.positions.abacus import Abacus
 from ldhd.positions.absolute import Absolute
 from ldhd.positions.alibi import Alibi
+from ldhd.positions.coupled import Coupled
+from ldhd.positions.fire import Fire
 from ldhd.positions.latent_window import LatentWindow
 from ldhd.positions.none import NoPosition
 from ldhd.positions.position import Position
+from ldhd.positions.randomized import (
+    RandomizedAbsolute,
+    RandomizedAlibi,
+    RandomizedFire,
+    RandomizedRotary,
+    RandomizedRPE,
+)
 from ldhd.positions.rope import Rotary
 from ldhd.positions.rpe import RPE
 from ldhd.positions.rpe_absolute import RPEAbsolute
@@ -22,6 +31,13 @@ POSITIONS: dict[str, type[Position]] = {
     "rpe-absolute": RPEAbsolute,
     "abacus": Abacus,
     "latent-window": LatentWindow,
+    "coupled": Coupled,
+    "fire": Fire,
+    "randomized-absolute": RandomizedAbsolute,
+    "randomized-rope": RandomizedRotary,
+    "randomized-alibi": RandomizedAlibi,
+    "randomized-rpe": RandomizedRPE,
+    "randomized-fire": RandomizedFire,
 }
 
 __all__ = [
@@ -30,11 +46,18 @@ __all__ = [
     "Abacus",
     "Absolute",
     "Alibi",
+    "Coupled",
+    "Fire",
     "LatentWindow",
     "NoPosition",
     "Position",
     "RPEAbsolute",
     "RPESquare",
+    "RandomizedAbsolute",
+    "RandomizedAlibi",
+    "RandomizedFire",
+    "RandomizedRPE",
+    "RandomizedRotary",
     "Rotary",
     "Sum",
 ]

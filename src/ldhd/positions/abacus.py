@@ -1,15 +1,9 @@
-"""Abacus: every digit knows its place in its number."""
+"""Abacus: digits know their place, and delimiters stay where they are."""
 
-from collections.abc import Hashable, Sequence
-
-import torch
-from jaxtyping import Bool, Float, Int
-from torch import Tensor, nn
-
-from ldhd.positions.position import Cache, Position
+from ldhd.positions.digit_places import DigitPlaces, Ids
 
 
-class Abacus(Position):
+class Abacus(DigitPlaces):
     """x_i + p_{id(i)}, where id counts 1, 2, ... along each run of digits and is 0 for other tokens.
 
     In training all ids of a sequence but the zeros are raised by one random number from 0 to `max_offset`, so that
@@ -17,76 +11,6 @@ class Abacus(Position):
     McLeish et al., Transformers Can Do Arithmetic with the Right Embeddings, 2024.
     """
 
-    additive = True
-
-    def __init__(
-        self,
-        dimension: int,
-        heads: int,
-        layer: int = 0,
-        *,
-        max_offset: int = 99,
-        table_size: int = 1024,
-        digit_tokens: int = 10,
-    ):
-        super().__init__(dimension, heads, layer)
-        if not 0 <= max_offset < table_size:
-            raise ValueError(f"max_offset must be from 0 to table_size - 1 = {table_size - 1}, got {max_offset}")
-        self.max_offset, self.table_size, self.digit_tokens = max_offset, table_size, digit_tokens
-        if layer == 0:
-            self.table = nn.Parameter(0.02 * torch.randn(table_size + 1, dimension))
-
-    def check_fits(self, tokens: Sequence[str], training: bool) -> None:
-        largest = max(_place(tokens, index) for index in range(len(tokens))) + (self.max_offset if training else 0)
-        if largest > self.table_size:
-            raise ValueError(
-                f"abacus: digit ids up to {largest} are needed, the table holds {self.table_size}; raise table_size"
-            )
-
-    def ids(
-        self, tokens: Int[Tensor, "B q"], valid: Bool[Tensor, "B q"], cache: Cache | None = None
-    ) -> Int[Tensor, "B q"]:
-        """The place of each digit in its number, from 1; 0 for tokens that are no digits (ids 0 .. 9 are)."""
-        digit = (tokens < self.digit_tokens) & valid
-        index = torch.arange(1, tokens.shape[1] + 1, device=tokens.device).expand_as(tokens)
-        last_other = torch.where(digit, 0, index).cummax(dim=1).values
-        ids = index - last_other
-        if cache is not None:
-            if "digit_run" in cache:
-                ids = ids + torch.where(last_other == 0, cache["digit_run"], 0)
-            cache["digit_run"] = ids[:, -1:]
-        return ids
-
-    def embed(
-        self,
-        tokens: Int[Tensor, "B q"],
-        positions: Int[Tensor, "B q"],
-        valid: Bool[Tensor, "B q"],
-        cache: Cache | None,
-    ) -> Float[Tensor, "B q D"]:
-        ids = self.ids(tokens, valid, cache)
-        if self.training and self.max_offset:
-            offset = torch.randint(self.max_offset + 1, (len(ids), 1), device=ids.device)
-            ids = torch.where(ids > 0, ids + offset, ids)
-        if int(ids.max()) > self.table_size:
-            raise ValueError(f"abacus: digit {int(ids.max())} of a number is beyond the table of {self.table_size}")
-        return self.table[ids]
-
-    def relation(self, tokens: Sequence[str], j: int, i: int) -> tuple[int, int]:
-        return _place(tokens, j), _place(tokens, i)
-
-    def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
-        places = [_place(tokens, index) for index in range(len(tokens))]
-        return [[(places[j], places[i]) for i in range(j + 1)] for j in queries]
-
-    def training_relations(self, tokens: Sequence[str], j: int, i: int) -> tuple[tuple[int, int], ...]:
-        query, key = self.relation(tokens, j, i)
-        return tuple((query and query + offset, key and key + offset) for offset in range(self.max_offset + 1))
-
-
-def _place(tokens: Sequence[str], index: int) -> int:
-    """The place of a digit in its number, from 1; 0 for other tokens."""
-    start = index
-    while start >= 0 and tokens[start].isdigit():
-        start -= 1
-    return index - start
+    @staticmethod
+    def raised(ids: Ids, offset: Ids) -> Ids:
+        return ids + offset * (ids > 0)

@@ -4,19 +4,18 @@ import math
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from ldhd.positions.position import Cache, Position
+from ldhd.positions.relative import Relative
 
 
-class Alibi(Position):
+class Alibi(Relative):
     """softmax(q.k / sqrt(d) - slope_h (j - i)), with fixed slopes, one a head.
 
     Press, Smith and Lewis, Train Short, Test Long, 2022.
     """
 
-    additive = True
     falling = True
     slopes: Tensor
 
@@ -24,19 +23,12 @@ class Alibi(Position):
         super().__init__(dimension, heads, layer)
         self.register_buffer("slopes", torch.tensor(alibi_slopes(heads)), persistent=False)
 
-    def bias(
-        self,
-        q: Float[Tensor, "B H q d"],
-        k: Float[Tensor, "B H k d"],
-        hidden: Float[Tensor, "B q D"],
-        visible: Bool[Tensor, "#B 1 q k"],
-        cache: Cache | None,
-    ) -> Float[Tensor, "1 H q k"]:
-        queries, keys = q.shape[-2], k.shape[-2]
-        index = torch.arange(keys, device=q.device)
-        distance = index[keys - queries :, None] - index
+    def bias_at(
+        self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
+    ) -> Float[Tensor, "#B H q k"]:
+        distance = (queries[:, :, None] - keys[:, None, :])[:, None]
         # the attention divides by sqrt(d) afterwards; ALiBi's term is not divided
-        return (-self.slopes[:, None, None] * distance * math.sqrt(self.head_dimension))[None].to(q.dtype)
+        return (-self.slopes[:, None, None] * distance * math.sqrt(self.head_dimension)).to(q.dtype)
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return j - i

@@ -3,23 +3,22 @@
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from ldhd.positions.aligned import restore
+from ldhd.positions.cache import Cache
 from ldhd.positions.functional import aligned_table
-from ldhd.positions.position import Cache, Position
+from ldhd.positions.relative import Relative
 
 
-class RPE(Position):
+class RPE(Relative):
     """q_j . (k_i + R_{j-i}), a row of R for each distance up to `max_distance`, the last row beyond.
 
     Shaw, Uszkoreit and Vaswani, Self-Attention with Relative Position Representations, 2018, without their term
     for values; R is learned for each head. The paper's Theorem 4 and Corollary 2 are about a linear attention
     with it.
     """
-
-    additive = True
 
     def __init__(
         self, dimension: int, heads: int, layer: int = 0, *, max_distance: int = 1024, table_std: float = 0.02
@@ -40,6 +39,17 @@ class RPE(Position):
         cache: Cache | None,
     ) -> Float[Tensor, "B H q k"]:
         return restore(q @ aligned_table(self.table, k.shape[-2]).transpose(-1, -2))
+
+    def bias_at(
+        self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
+    ) -> Float[Tensor, "B H q k"]:
+        distance = (queries[:, :, None] - keys[:, None, :]).clamp(0, self.max_distance)
+        if (
+            keys.shape[1] * self.head_dimension < self.max_distance
+        ):  # what is smaller: the rows of all pairs, or all scores
+            return (self.table[:, distance].movedim(0, 1) @ q[..., None])[..., 0]
+        scores = q @ self.table.transpose(-1, -2)
+        return scores.gather(-1, distance[:, None].expand(*scores.shape[:-1], -1))
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return min(j - i, self.max_distance)

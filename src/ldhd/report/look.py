@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from ldhd.report.summary import Cell
 
-# Okabe and Ito's colours, told apart by colour-blind readers too; an embedding keeps its colour in every figure.
+# Okabe and Ito's colours, told apart by colour-blind readers too, then others, paler for the randomized forms; an
+# embedding keeps its colour in every figure.
 COLOURS = {
     "rpe-square": "#0072B2",
     "rpe": "#D55E00",
@@ -15,6 +16,13 @@ COLOURS = {
     "alibi": "#56B4E9",
     "none": "#000000",
     "absolute": "#8C6D31",
+    "coupled": "#882255",
+    "fire": "#E34A33",
+    "randomized-absolute": "#C7B27C",
+    "randomized-rope": "#F2C879",
+    "randomized-alibi": "#A6D8F3",
+    "randomized-rpe": "#EBA877",
+    "randomized-fire": "#F4A79A",
 }
 OTHERS = ["#7F7F7F", "#9467BD", "#17BECF", "#BCBD22"]
 MARKERS = [("o", "circle"), ("s", "square"), ("D", "diamond"), ("^", "triangle-up"), ("v", "triangle-down")]

@@ -1,0 +1,157 @@
+"""Randomized positions: tokens at random rising ids from a range longer than any string."""
+
+import random
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from functools import cache
+from typing import TypeVar
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from ldhd.positions.absolute import Absolute
+from ldhd.positions.alibi import Alibi
+from ldhd.positions.cache import Cache
+from ldhd.positions.fire import Fire
+from ldhd.positions.position import Position
+from ldhd.positions.relative import Relative, key_positions
+from ldhd.positions.rope import Rotary
+from ldhd.positions.rpe import RPE
+
+Place = TypeVar("Place", int, Tensor)
+
+DRAWS = 8
+"""Random draws among the `training_relations`."""
+
+
+class Randomized(Position):
+    """Another embedding, at ids from 0 .. `max_length` - 1 instead of the positions 0 .. n - 1.
+
+    In training each layer draws for each row of n tokens, padding included, n distinct ids and sorts them. The paper
+    draws in a test too; then an answer would depend on chance and on the batch, and its first token on how many are
+    still to come. So here the ids of a test are fixed, id(p) = floor(p `max_length` / `test_length`): evenly spaced,
+    for strings of up to `test_length` tokens.
+    Ruoss et al., Randomized Positional Encodings Boost Length Generalization of Transformers, 2023.
+    """
+
+    def __init__(self, dimension: int, heads: int, layer: int = 0, *, max_length: int = 2048, test_length: int = 128):
+        super().__init__(dimension, heads, layer)
+        if not 1 <= test_length <= max_length:
+            raise ValueError(f"test_length must be from 1 to max_length = {max_length}, got {test_length}")
+        self.max_length, self.test_length = max_length, test_length
+        self.wrapped = self.wrap()
+
+    @abstractmethod
+    def wrap(self) -> Position:
+        """The embedding that is given the ids."""
+
+    def ids(self, positions: Int[Tensor, "B n"]) -> Int[Tensor, "B n"]:
+        """The ids of tokens at these positions of their strings."""
+        if not self.training:
+            if int(positions.max()) >= self.test_length:
+                raise ValueError(
+                    f"randomized: position {int(positions.max())} is beyond the test_length of {self.test_length}"
+                )
+            return self._test_id(positions)
+        rows, n = positions.shape
+        if n > self.max_length:
+            raise ValueError(f"randomized: {n} tokens are more than the {self.max_length} ids to draw from")
+        drawn = torch.rand(rows, self.max_length, device=positions.device).topk(n).indices.sort().values
+        return drawn.gather(1, positions)
+
+    def check_fits(self, tokens: Sequence[str], training: bool) -> None:
+        name, longest = ("max_length", self.max_length) if training else ("test_length", self.test_length)
+        if len(tokens) > longest:
+            raise ValueError(
+                f"randomized: a string of {len(tokens)} tokens is longer than the {name} of {longest}; raise {name}"
+            )
+
+    def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
+        return self.wrapped.relation(tokens, self._test_id(j), self._test_id(i))
+
+    def training_relations(self, tokens: Sequence[str], j: int, i: int) -> tuple[Hashable, ...]:
+        """At the ids of a test and at `DRAWS` draws of the very many: what these do not cover, others may."""
+        drawn = [_draw(self.max_length, len(tokens), seed) for seed in range(DRAWS)]
+        found = (self.wrapped.relation(tokens, ids[j], ids[i]) for ids in drawn)
+        return self.relation(tokens, j, i), *found
+
+    def _test_id(self, position: Place) -> Place:
+        return position * self.max_length // self.test_length
+
+
+class RandomizedAbsolute(Randomized):
+    """x_i + p_{id(i)}: `absolute` at n random ids of `max_length`, in rising order."""
+
+    additive = True
+
+    def wrap(self) -> Position:
+        return Absolute(self.dimension, self.heads, self.layer, table_size=self.max_length)
+
+    def embed(
+        self,
+        tokens: Int[Tensor, "B q"],
+        positions: Int[Tensor, "B q"],
+        valid: Bool[Tensor, "B q"],
+        cache: Cache | None,
+    ) -> Float[Tensor, "B q D"] | float:
+        return self.wrapped.embed(tokens, self.ids(positions), valid, cache)
+
+
+class RandomizedRotary(Randomized):
+    """`rope` at n random ids of `max_length`, in rising order."""
+
+    def wrap(self) -> Position:
+        return Rotary(self.dimension, self.heads, self.layer)
+
+    def rotate(
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H q d"], positions: Int[Tensor, "B q"]
+    ) -> tuple[Float[Tensor, "B H q d"], Float[Tensor, "B H q d"]]:
+        return self.wrapped.rotate(q, k, self.ids(positions))
+
+
+class RandomizedRelative(Randomized):
+    """One that adds a term of query and key."""
+
+    additive = True
+    wrapped: Relative
+
+    def bias(
+        self,
+        q: Float[Tensor, "B H q d"],
+        k: Float[Tensor, "B H k d"],
+        hidden: Float[Tensor, "B q D"],
+        visible: Bool[Tensor, "#B 1 q k"],
+        cache: Cache | None,
+    ) -> Float[Tensor, "#B H q k"]:
+        positions = key_positions(visible)
+        keys = self.ids(positions.expand(len(q), -1) if self.training else positions)
+        return self.wrapped.bias_at(q, keys[:, -q.shape[-2] :], keys)
+
+
+class RandomizedRPE(RandomizedRelative):
+    """q_j . (k_i + R_{id(j) - id(i)}): `rpe` at n random ids of `max_length`, in rising order."""
+
+    def wrap(self) -> Relative:
+        return RPE(self.dimension, self.heads, self.layer, max_distance=self.max_length - 1)
+
+
+class RandomizedAlibi(RandomizedRelative):
+    """-slope_h (id(j) - id(i)): `alibi` at n random ids of `max_length`, in rising order."""
+
+    falling = True
+
+    def wrap(self) -> Relative:
+        return Alibi(self.dimension, self.heads, self.layer)
+
+
+class RandomizedFire(RandomizedRelative):
+    """f(psi(id(j) - id(i)) / psi(max(L, id(j)))): `fire` at n random ids of `max_length`, in rising order."""
+
+    def wrap(self) -> Relative:
+        return Fire(self.dimension, self.heads, self.layer)
+
+
+@cache
+def _draw(max_length: int, n: int, seed: int) -> tuple[int, ...]:
+    return tuple(sorted(random.Random(seed).sample(range(max_length), n)))
