@@ -10,15 +10,24 @@ from ldhd.experiments.reproduction import outcomes
 from ldhd.experiments.runner import check
 
 TRAINED = [name for name in PRESETS if name != "fig1"]
+SIZED = [(name, size) for name in TRAINED for size in PRESETS[name].sizes]
 
 
 def test_every_figure_of_the_paper_is_there():
     figures = {"fig1", "fig2a", "fig2b", "fig2c", "fig2d", *(f"fig{n}" for n in range(3, 9)), "cot", "priming"}
-    assert set(PRESETS) == figures
+    assert {name for name, preset in PRESETS.items() if preset.of_paper} == figures
+    assert list(chosen(["all"])) == [name for name in PRESETS if name in figures]
 
 
-@pytest.mark.parametrize("name", TRAINED)
-@pytest.mark.parametrize("size", SIZES)
+def test_the_record_is_not_of_the_paper():
+    with pytest.raises(ValueError, match=r"size .paper.; choose from quick, full"):
+        PRESETS["record"].configs("paper")
+    configs = PRESETS["record"].configs("full")
+    assert {config.seed for config in configs} == set(range(10))
+    assert {(config.train_scales, config.test_scales[-1]) for config in configs} == {((1, 2, 3, 4, 5), 100)}
+
+
+@pytest.mark.parametrize(("name", "size"), SIZED)
 def test_every_run_can_be_built(name, size):
     for config in PRESETS[name].configs(size, seeds=[0]):
         outline(config.model_options, config.position, config.position_options)
@@ -29,7 +38,7 @@ def test_every_run_can_be_built(name, size):
 def test_full_goes_on_where_quick_ended(name):
     quick, full = ({config.hash for config in PRESETS[name].configs(size)} for size in ("quick", "full"))
     assert quick < full
-    assert len(full) == 5 * len(quick)
+    assert len(full) == len(PRESETS[name].sizes["full"]) * len(quick)
 
 
 FIGURES = [("fig3", "addition"), ("fig4", "copy"), ("fig5", "parity"), ("fig6", "multiplication"), ("fig7", "division")]
@@ -74,7 +83,7 @@ def test_priming_varies_the_share_alone():
 
 def test_names_are_known_and_taken_once():
     assert chosen(["fig2b", "fig2a", "fig2b"]) == ["fig2b", "fig2a"]
-    assert chosen(["fig1", "all"]) == list(PRESETS)
+    assert chosen(["record", "fig2a", "all"]) == ["record", "fig2a", *(n for n in chosen(["all"]) if n != "fig2a")]
     with pytest.raises(ValueError, match="fig2a"):
         chosen(["fig2"])
 

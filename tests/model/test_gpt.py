@@ -80,6 +80,20 @@ def test_log_length_scaling_is_its_formula():
         assert torch.allclose(weights[:, :, j, : j + 1], (scale * logits[:, :, j, : j + 1]).softmax(-1), atol=1e-6)
 
 
+def test_sharpening_is_random_in_training_only():
+    """Each sequence gets one factor, from 1 to `sharpen`; in a test all get the largest."""
+    config = ModelConfig(layers=1, heads=2, dimension=8, log_length=True, sharpen=5.0)
+    module, visible = AttentionWeights(config), torch.ones(1, 1, 6, 6, dtype=torch.bool).tril()
+    plain = AttentionWeights(config.model_copy(update={"sharpen": 1.0})).factor(visible, 500)
+    assert torch.allclose(module.eval().factor(visible, 500), 5 * plain)
+    torch.manual_seed(0)
+    factors = module.train().factor(visible, 500) / plain
+    assert factors.shape == (500, 1, 6, 1)
+    assert torch.allclose(factors, factors[:, :, :1].expand_as(factors))
+    assert 1 <= factors.min() < 1.05
+    assert 4.9 < factors.max() <= 5
+
+
 def test_where_a_position_only_head_looks_depends_on_no_token():
     config = ModelConfig(layers=1, heads=2, dimension=8, position_only=True, weight_std=0.5)
     model = GPT(config, 17, RPE)

@@ -33,7 +33,7 @@ from ldhd.positions import (
 )
 from ldhd.positions.alibi import alibi_slopes
 from ldhd.positions.anchor import Anchor, natural_anchor, recent_scores
-from ldhd.positions.latent_window import BEYOND, OUTSIDE, SHARPER
+from ldhd.positions.latent_window import BEYOND, OUTSIDE
 from ldhd.positions.rope import Rotary
 from ldhd.tasks.tokens import VOCABULARY_SIZE, encode
 
@@ -212,17 +212,16 @@ class TestLatentWindow(PositionContract):
         """Of RPE-Square, with what lies beyond the window in the place of the end rows, and anchors lowered as much."""
         share = 0.5
         for absolute, window in itertools.product((False, True), (1, 3)):
-            position = LatentWindow(16, 4, window=window, absolute=absolute, anchor_scale=0.5, table_std=1.0).train()
+            position = LatentWindow(16, 4, window=window, absolute=absolute, anchor_scale=1.5, table_std=1.0).train()
             q, hidden = torch.randn(1, 4, 14, 4), torch.randn(1, 14, 16)
-            sharper = torch.full((1, 1, 1), SHARPER**share)
-            anchor = position.anchor(q, q, hidden, causal(14), None, sharper).weights()
+            anchor = position.anchor(q, q, hidden, causal(14), None).weights()
             with mock.patch("torch.rand", lambda *shape, **rest: torch.full(shape, share)):
                 bias = bias_of(position, q, hidden)
             beyond = (1 - (1 + BEYOND) ** share) * 2
             ends = beyond * q / q.square().sum(-1, keepdim=True)
             expected = torch.zeros(1, 4, 14, 14)
             for j in range(14):
-                table = torch.cat([ends[0, :, j, None], SHARPER**share * position.table, ends[0, :, j, None]], dim=1)
+                table = torch.cat([ends[0, :, j, None], position.table, ends[0, :, j, None]], dim=1)
                 one = rpe_square_by_loops(q, anchor, table)
                 if absolute:
                     own = rpe_absolute_by_loops(q, anchor, table[:, : window + 2].flip(1))

@@ -19,6 +19,8 @@ class ModelConfig(BaseModel):
     log_length: bool = False
     """Multiply the logits of a query by log(1 + keys it sees) / log(1 + log_length_reference)."""
     log_length_reference: int = Field(default=10, ge=1)
+    sharpen: float = Field(default=1.0, ge=1.0, exclude_if=lambda value: value == 1)
+    """Multiply the logits by so much in a test; in training by a random number from 1 to this for each sequence."""
     null_key: bool = False
     """A learned key with value zero in each head: somewhere to look when what is needed is absent."""
     weight_std: float = Field(default=0.02, gt=0.0)

@@ -40,6 +40,7 @@ class AttentionWeights(nn.Module):
         super().__init__()
         self.scale = 1 / math.sqrt(config.dimension // config.heads)
         self.reference = math.log1p(config.log_length_reference) if config.log_length else None
+        self.sharpen = config.sharpen
         if config.null_key:
             shape = config.heads, config.dimension // config.heads, 1
             self.null_key = nn.Parameter(config.weight_std * torch.randn(shape))
@@ -52,7 +53,7 @@ class AttentionWeights(nn.Module):
         visible: Bool[Tensor, "#B 1 q k"],
     ) -> Float[Tensor, "B H q k"]:
         """Rows sum to one, or to less by what went to the null key."""
-        scale = self.factor(visible)
+        scale = self.factor(visible, len(q))
         q = q * scale
         # scaled queries and a mask to add save two passes over all pairs, one of them in the backward pass
         logits = q @ k.transpose(-1, -2)
@@ -64,11 +65,12 @@ class AttentionWeights(nn.Module):
         null = q[..., : self.null_key.shape[1]] @ self.null_key
         return torch.cat([logits, null], dim=-1).softmax(-1)[..., :-1]
 
-    def factor(self, visible: Bool[Tensor, "#B 1 q k"]) -> Float[Tensor, "#B 1 q 1"] | float:
-        """What the logits of each query are multiplied by."""
-        if self.reference is None:
-            return self.scale
-        return self.scale * visible.sum(-1, keepdim=True).log1p() / self.reference
+    def factor(self, visible: Bool[Tensor, "#B 1 q k"], batch: int) -> Float[Tensor, "#B 1 #q 1"] | float:
+        """What the logits of each query are multiplied by, in training at random for each sequence of the batch."""
+        scale: Tensor | float = self.scale * self.sharpen
+        if self.training and self.sharpen > 1:
+            scale = self.scale * self.sharpen ** torch.rand(batch, 1, 1, 1, device=visible.device)
+        return scale if self.reference is None else scale * visible.sum(-1, keepdim=True).log1p() / self.reference
 
     def plain(self) -> bool:
         """Whether nobody looks at the weights and they are a softmax of scaled logits and nothing more."""
@@ -111,7 +113,7 @@ class Attention(nn.Module):
         bias = self.position.bias(q, k, x, visible, position_cache)
         if isinstance(bias, float) and self.weights.plain() and (q.is_cuda or q.shape[-2] >= FUSED_FROM):
             dropped = self.dropout.p if self.training else 0.0
-            q = q * self.weights.factor(visible)
+            q = q * self.weights.factor(visible, len(q))
             mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropped, scale=1.0)
         else:
             mixed = self.dropout(self.weights(q, k, bias, visible)) @ v

@@ -43,7 +43,7 @@ def _watched(model: GPT) -> Iterator[Looks]:
         _, _, bias, visible = inputs
         found.attention.append(output.cpu())
         if isinstance(bias, Tensor):
-            term = (bias * module.factor(visible)).masked_fill(~visible, 0.0)
+            term = (bias * module.factor(visible, len(bias))).masked_fill(~visible, 0.0)
             found.terms.append(term.expand_as(output).cpu())
 
     def anchors_of(place: tuple[int, int]) -> Any:

@@ -109,12 +109,10 @@ class Anchor(nn.Module):
         hidden: Float[Tensor, "B q D"],
         visible: Bool[Tensor, "#B 1 q k"],
         cache: Cache | None,
-        sharper: Float[Tensor, "#B 1 1"] | None = None,
     ) -> Anchors:
-        """`sharper` is a factor of the scores of each sequence."""
         queries, keys = visible.shape[-2:]
         if self.projections in ("key", "recent"):
-            scores, ranks = self._key_scores(hidden, visible, cache, sharper)
+            scores, ranks = self._key_scores(hidden, visible, cache)
             anchors = Anchors(queries, keys, key_scores=self._per_head(scores))
             best = self._per_head(_distances_up_to(ranks)[..., -queries:]) if self._hard() else None
         else:
@@ -134,11 +132,10 @@ class Anchor(nn.Module):
         return replace(anchors, distances=F.pad(keys - 1 - columns, missing), shares=F.pad(shares, missing))
 
     def _key_scores(
-        self, hidden: Tensor, visible: Tensor, cache: Cache | None, sharper: Tensor | None
+        self, hidden: Tensor, visible: Tensor, cache: Cache | None
     ) -> tuple[Float[Tensor, "B A k"], Float[Tensor, "B A k"]]:
         """Those of soft anchors, and those of which a hard anchor is the highest."""
         scores = self.scale * full_precision(self.key(hidden)).transpose(1, 2)
-        scores = scores if sharper is None else scores * sharper
         scores = append(cache, "anchor_keys", scores, -1, visible.shape[-1])
         # padding aside, the last position sees all keys that any position sees
         scores = scores.masked_fill(~visible[:, :, -1], -torch.inf)

@@ -16,9 +16,6 @@ from ldhd.positions.square import look_up, square, square_queries
 BEYOND = 20.0
 """How far below zero the logits beyond the window are in a test."""
 
-SHARPER = 5.0
-"""By how much the scores of the window, and in training those of the anchors, are multiplied at most."""
-
 OUTSIDE = "outside"
 
 
@@ -33,10 +30,9 @@ class LatentWindow(Position):
     Here they are out of sight. If the delimiters are the anchors, a query sees as many keys at every length, in the
     same classes, and what was learned on short instances is all there is to a long one.
 
-    In a test anchors are hard, what is out of sight is lowered by `BEYOND`, and the scores are multiplied by `SHARPER`.
-    In training a random share u of that is done to each sequence, from nothing to all: anchors are soft with scores
-    multiplied by SHARPER^u, the scores of the window too, and what is out of sight is lowered by (1 + BEYOND)^u - 1.
-    Hidden from the start, keys could not teach the anchors where to be; never hidden, they would be relied on.
+    In a test anchors are hard and what is out of sight is lowered by `BEYOND`. In training anchors are soft, and what
+    is out of sight is lowered by a random amount from 0 to `BEYOND` for each sequence: hidden from the start, keys
+    could not teach the anchors where to be; never hidden, they would be relied on.
     """
 
     additive = True
@@ -69,11 +65,9 @@ class LatentWindow(Position):
         visible: Bool[Tensor, "#B 1 q k"],
         cache: Cache | None,
     ) -> Float[Tensor, "B H q k"]:
-        share = self._share(len(q), q.device)
-        anchors = self.anchor(q, k, hidden, visible, cache, SHARPER ** share[:, 0])
-        scores = full_precision(q @ self.table.transpose(-1, -2)) * SHARPER**share
-        # the attention divides by sqrt(d) afterwards
-        beyond = (1 - (1 + BEYOND) ** share) * math.sqrt(self.head_dimension)
+        anchors = self.anchor(q, k, hidden, visible, cache)
+        scores = full_precision(q @ self.table.transpose(-1, -2))
+        beyond = self._beyond(len(q), q.device)
         ends = beyond.expand_as(scores[..., :1])
         scores = torch.cat([ends, scores, ends], dim=-1)
         if anchors.distances is not None:
@@ -87,9 +81,11 @@ class LatentWindow(Position):
         every = append_rows(cache, "rows", rows)
         return (self._soft(scores, rows, every) + beyond * every[..., None, :, -1]).to(q.dtype)
 
-    def _share(self, batch: int, device: torch.device) -> Float[Tensor, "#B 1 1 1"]:
-        """How far each sequence is on the way from soft (0) to a test (1); at random in training."""
-        return torch.rand(batch, 1, 1, 1, device=device) if self.training else torch.ones(1, 1, 1, 1, device=device)
+    def _beyond(self, batch: int, device: torch.device) -> Float[Tensor, "#B 1 1 1"]:
+        """What is added to the scores of what is out of sight."""
+        share = torch.rand(batch, 1, 1, 1, device=device) if self.training else torch.ones(1, 1, 1, 1, device=device)
+        # the attention divides by sqrt(d) afterwards
+        return (1 - (1 + BEYOND) ** share) * math.sqrt(self.head_dimension)
 
     def _soft(self, scores: Tensor, rows: Float[Tensor, "B #H q k"], every: Float[Tensor, "B #H k k"]) -> Tensor:
         if not self.absolute:

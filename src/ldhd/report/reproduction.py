@@ -84,8 +84,8 @@ def reproduction_view(written: dict[str, Any]) -> RenderableType:
 
 def preset_table(size: str) -> Table:
     """Every preset with its number of runs, the time its training takes, and its stored result."""
-    seeds = lookup_only(size, SIZES, "size")
-    table = plain_table(f"presets, size {size} (seeds {', '.join(map(str, seeds))})")
+    lookup_only(size, SIZES, "size")
+    table = plain_table(f"presets, size {size}")
     for column in ("name", "what", "runs", "training", "stored result"):
         table.add_column(column, overflow="fold")
     for row in preset_rows(size):
@@ -103,14 +103,17 @@ def preset_rows(size: str) -> list[dict[str, Any]]:
     """What `preset_table` shows."""
     rows = []
     for name, preset in PRESETS.items():
+        if size not in preset.sizes:
+            continue
         quick, own = stored(name, "quick"), stored(name, size)
         known = own or (quick if size == "full" else None)
-        factor = 1 if known is own else len(SIZES[size])
+        factor = 1 if known is own else len(preset.sizes[size])
         rows.append(
             {
                 "preset": name,
                 "title": preset.title,
                 "says": preset.says,
+                "seeds": list(preset.sizes[size]),
                 "runs": len(preset.configs(size)),
                 "expected_seconds": None if known is None else factor * known["seconds"],
                 "stored": None if own is None else _in_short(own),
