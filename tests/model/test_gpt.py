@@ -125,6 +125,17 @@ def test_null_key_takes_its_share():
     assert (weights.sum(-1) < 1).all()
 
 
+def test_the_null_key_may_start_ahead():
+    logits, visible = torch.randn(1, 2, 5, 5), torch.ones(1, 1, 5, 5, dtype=torch.bool).tril()
+    weights, module, q = attention_weights(logits, visible, null_key=True, null_lead=1.5, sharpen=3.0)
+    module.eval()
+    weights = module(q, torch.zeros_like(q), logits, visible)
+    null = 3 * ((q @ module.null_key) / 2 + 1.5)
+    for j in range(5):
+        row = torch.cat([3 * logits[:, :, j, : j + 1] / 2, null[:, :, j]], dim=-1).softmax(-1)
+        assert torch.allclose(weights[:, :, j, : j + 1], row[..., :-1], atol=1e-6)
+
+
 def test_residual_outputs_start_smaller():
     model = GPT(ModelConfig(layers=8, heads=4, dimension=128), 17, NoPosition)
     block = model.blocks[0]

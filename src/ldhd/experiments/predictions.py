@@ -34,7 +34,6 @@ VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rpe-square", {"max_distance": 1024}),
     ("rpe-absolute", {"max_distance": 1024}),
     ("abacus", {"max_offset": 0}),
-    ("abacus", {"max_offset": 20}),
 )
 """What is registered: each embedding as it is, and clipped or not, with offsets or without."""
 

@@ -23,6 +23,8 @@ class ModelConfig(BaseModel):
     """Multiply the logits by so much in a test; in training by a random number from 1 to this for each sequence."""
     null_key: bool = False
     """A learned key with value zero in each head: somewhere to look when what is needed is absent."""
+    null_lead: float = Field(default=0.0, exclude_if=lambda value: value == 0)
+    """What the null key's logit starts ahead by: a head that has found nothing looks there."""
     weight_std: float = Field(default=0.02, gt=0.0)
 
     @model_validator(mode="after")

@@ -44,6 +44,7 @@ class AttentionWeights(nn.Module):
         if config.null_key:
             shape = config.heads, config.dimension // config.heads, 1
             self.null_key = nn.Parameter(config.weight_std * torch.randn(shape))
+        self.null_lead = config.null_lead / self.scale
 
     def forward(
         self,
@@ -62,7 +63,7 @@ class AttentionWeights(nn.Module):
         logits.add_(torch.zeros_like(visible, dtype=logits.dtype).masked_fill_(~visible, -torch.inf))
         if not hasattr(self, "null_key"):
             return logits.softmax(-1)
-        null = q[..., : self.null_key.shape[1]] @ self.null_key
+        null = q[..., : self.null_key.shape[1]] @ self.null_key + self.null_lead * scale
         return torch.cat([logits, null], dim=-1).softmax(-1)[..., :-1]
 
     def factor(self, visible: Bool[Tensor, "#B 1 q k"], batch: int) -> Float[Tensor, "#B 1 #q 1"] | float:
