@@ -87,9 +87,14 @@ def document(
     }
 
 
+def stem(name: str) -> str:
+    """How the files of a preset are called; a run has a record.json of its own."""
+    return "scale-100" if name == "record" else name
+
+
 def stored(name: str, size: str) -> dict[str, Any] | None:
     """The result of a preset in the source tree's `results/`, None if there is none."""
-    path = Path(ldhd.__file__).parents[2] / "results" / size / f"{name}.json"
+    path = Path(ldhd.__file__).parents[2] / "results" / size / f"{stem(name)}.json"
     try:
         found = read_json(path)
     except (OSError, BadFileError, json.JSONDecodeError):

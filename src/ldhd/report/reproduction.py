@@ -12,7 +12,7 @@ from rich.table import Table
 from ldhd.bench.ratio import machine
 from ldhd.experiments import Record, RunConfig
 from ldhd.experiments.presets import PRESETS, SIX, SIZES, Preset
-from ldhd.experiments.reproduction import document, kind_of, stored
+from ldhd.experiments.reproduction import document, kind_of, stem, stored
 from ldhd.files import write_json
 from ldhd.names import lookup_only
 from ldhd.report.look import DASHES, MARKERS, Look, looks
@@ -45,9 +45,9 @@ def write_reproduction(
     paths: list[Path] = []
     if found or preset.view == "plane":
         figure = _figure(preset, configs, found)
-        paths = [save_figure(figure, out / f"{name}.{kind}") for kind in ("png", "pdf")]
+        paths = [save_figure(figure, out / f"{stem(name)}.{kind}") for kind in ("png", "pdf")]
     written = document(name, size, configs, found, command=command, machine=machine())
-    write_json(out / f"{name}.json", written)
+    write_json(out / f"{stem(name)}.json", written)
     return {**written, "figures": [str(path) for path in paths]}
 
 
