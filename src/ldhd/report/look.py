@@ -16,6 +16,7 @@ COLOURS = {
     "alibi": "#56B4E9",
     "none": "#000000",
     "absolute": "#8C6D31",
+    "latent-window": "#332288",
     "coupled": "#882255",
     "fire": "#E34A33",
     "randomized-absolute": "#C7B27C",
