@@ -32,7 +32,7 @@ def test_copy_needs_the_paper_s_difference_of_distances():
         "of the key, is -1"
     }
     refining = [name for name in POSITIONS if found.refined_by(POSITIONS[name](8, 2))]
-    assert refining == ["rpe-square", "abacus", "coupled"]
+    assert refining == ["rpe-square", "abacus", "latent-window", "coupled"]
 
 
 def test_both_addends_need_one_relation():
