@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ldhd.experiments.config import RunConfig, make_configs
-from ldhd.experiments.parts import option_names
+from ldhd.experiments.parts import position_settings
 from ldhd.names import lookup_only
 
 SIZES: dict[str, tuple[int, ...]] = {"quick": (0,), "full": (0, 1, 2, 3, 4), "paper": (0,)}
@@ -78,7 +78,7 @@ class Part:
         if steps is not None:
             settings["train.steps"] = min(steps, settings.get("train.steps", steps))
             settings["train.schedule_steps"] = settings.get("train.schedule_steps", settings["train.steps"])
-        options = {f"position.{name}" for position in self.positions for name in option_names(position)}
+        options = set().union(*position_settings(self.positions, ()).values())
         return make_configs(
             self.task,
             self.positions,
@@ -187,7 +187,7 @@ RECIPE: dict[str, Any] = {
 """What makes a latent window generalise in every seed; see docs/recipe.md."""
 
 
-FAR = Part("copy", ("latent-window",), test_scales=(*range(1, 11), 20, 50, 100), model="small", settings=RECIPE)
+FAR = Part("copy", ("latent-window",), test_scales=(*range(1, 11), 20, 50, 100), model="small")
 RECORD = (
     replace(FAR, settings={**RECIPE, "train.steps": 400}),
     replace(FAR, task="parity", settings={**RECIPE, "train.steps": 400}),

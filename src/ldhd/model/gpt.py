@@ -82,16 +82,12 @@ FUSED_FROM = 768
 """Queries from which on torch's fused attention is faster on a CPU, for embeddings that add nothing to the logits."""
 
 
-CONSTANT_STD = 1.0
-"""Of the constants that take the place of queries and keys where a head looks by position alone."""
-
-
 class Attention(nn.Module):
     def __init__(self, config: ModelConfig, position: Position):
         super().__init__()
         self.heads = config.heads
         if config.position_only:
-            self.constants = nn.Parameter(CONSTANT_STD * torch.randn(2, 1, config.heads, 1, position.head_dimension))
+            self.constants = nn.Parameter(torch.randn(2, 1, config.heads, 1, position.head_dimension))
             self.values = nn.Linear(config.dimension, config.dimension)
         else:
             self.qkv = nn.Linear(config.dimension, 3 * config.dimension)

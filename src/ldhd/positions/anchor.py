@@ -112,8 +112,9 @@ class Anchor(nn.Module):
     ) -> Anchors:
         queries, keys = visible.shape[-2:]
         if self.projections in ("key", "recent"):
-            scores, ranks = self._key_scores(hidden, visible, cache)
-            anchors = Anchors(queries, keys, key_scores=self._per_head(scores))
+            scores, recent = self._key_scores(hidden, visible, cache), self.projections == "recent"
+            anchors = Anchors(queries, keys, key_scores=self._per_head(recent_scores(scores) if recent else scores))
+            ranks = recent_scores(scores, hard=True) if recent and self._hard() else scores
             best = self._per_head(_distances_up_to(ranks)[..., -queries:]) if self._hard() else None
         else:
             scores = self._per_head(self._pair_scores(q, k, hidden, visible, cache))
@@ -131,17 +132,11 @@ class Anchor(nn.Module):
         missing = 0, self.top - shares.shape[-1]
         return replace(anchors, distances=F.pad(keys - 1 - columns, missing), shares=F.pad(shares, missing))
 
-    def _key_scores(
-        self, hidden: Tensor, visible: Tensor, cache: Cache | None
-    ) -> tuple[Float[Tensor, "B A k"], Float[Tensor, "B A k"]]:
-        """Those of soft anchors, and those of which a hard anchor is the highest."""
+    def _key_scores(self, hidden: Tensor, visible: Tensor, cache: Cache | None) -> Float[Tensor, "B A k"]:
         scores = self.scale * full_precision(self.key(hidden)).transpose(1, 2)
         scores = append(cache, "anchor_keys", scores, -1, visible.shape[-1])
         # padding aside, the last position sees all keys that any position sees
-        scores = scores.masked_fill(~visible[:, :, -1], -torch.inf)
-        if self.projections == "key":
-            return scores, scores
-        return recent_scores(scores), recent_scores(scores, hard=True)
+        return scores.masked_fill(~visible[:, :, -1], -torch.inf)
 
     def _pair_scores(
         self, q: Tensor, k: Tensor, hidden: Tensor, visible: Tensor, cache: Cache | None

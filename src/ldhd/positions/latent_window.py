@@ -11,7 +11,7 @@ from ldhd.positions.anchor import Anchor, natural_distances
 from ldhd.positions.cache import Cache, append, append_rows
 from ldhd.positions.functional import full_precision
 from ldhd.positions.position import Position
-from ldhd.positions.square import look_up, square, square_queries
+from ldhd.positions.square import look_up, square_with
 
 BEYOND = 20.0
 """How far below zero the logits beyond the window are in a test."""
@@ -89,11 +89,11 @@ class LatentWindow(Position):
 
     def _soft(self, scores: Tensor, rows: Float[Tensor, "B #H q k"], every: Float[Tensor, "B #H k k"]) -> Tensor:
         if not self.absolute:
-            return _square(scores, rows, every)
+            return square_with(scores, rows, every)
         (scores, others), (rows, _), (every, seen) = (part.chunk(2, dim=1) for part in (scores, rows, every))
         distances = torch.arange(every.shape[-1] - 1, -1, -1, device=scores.device)
         by_distance = others.index_select(-1, (self.window + 1 - distances).clamp(min=0))
-        return torch.cat([_square(scores, rows, every), by_distance @ seen.transpose(-1, -2)], dim=1)
+        return torch.cat([square_with(scores, rows, every), by_distance @ seen.transpose(-1, -2)], dim=1)
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
         return self.relations(tokens, [j])[0][i]
@@ -110,9 +110,3 @@ class LatentWindow(Position):
 
     def _inside(self, m: int) -> Hashable:
         return m if abs(m) <= self.window else OUTSIDE
-
-
-def _square(scores: Tensor, rows: Tensor, every: Tensor) -> Tensor:
-    if rows.shape[-2] == rows.shape[-1]:
-        return square(scores, rows)
-    return square_queries(scores, rows) @ every.transpose(-1, -2)

@@ -44,9 +44,8 @@ class RPE(Relative):
         self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
     ) -> Float[Tensor, "B H q k"]:
         distance = (queries[:, :, None] - keys[:, None, :]).clamp(0, self.max_distance)
-        if (
-            keys.shape[1] * self.head_dimension < self.max_distance
-        ):  # what is smaller: the rows of all pairs, or all scores
+        # what is smaller: the rows of all pairs, or all scores
+        if keys.shape[1] * self.head_dimension < self.max_distance:
             return (self.table[:, distance].movedim(0, 1) @ q[..., None])[..., 0]
         scores = q @ self.table.transpose(-1, -2)
         return scores.gather(-1, distance[:, None].expand(*scores.shape[:-1], -1))

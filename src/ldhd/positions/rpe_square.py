@@ -12,7 +12,7 @@ from ldhd.positions.anchored import Anchored
 from ldhd.positions.cache import Cache, append, append_rows
 from ldhd.positions.functional import square_scores
 from ldhd.positions.key_square import keep, key_square_row
-from ldhd.positions.square import LARGEST_SHIFT, hard_square, look_up, square, square_queries
+from ldhd.positions.square import LARGEST_SHIFT, hard_square, look_up, square, square_with
 
 
 class RPESquare(Anchored):
@@ -48,10 +48,7 @@ class RPESquare(Anchored):
         return term.to(q.dtype)
 
     def _soft(self, scores: Tensor, rows: Tensor, cache: Cache | None) -> Tensor:
-        every = append_rows(cache, "rows", rows)
-        if rows.shape[-2] == rows.shape[-1]:
-            return square(scores, rows)
-        return square_queries(scores, rows) @ every.transpose(-1, -2)
+        return square_with(scores, rows, append_rows(cache, "rows", rows))
 
     def _key_scored(self, scores: Tensor, anchors: Anchors, cache: Cache) -> Tensor:
         """With a cache: the first positions as in training, each later one from w + 1 rows kept of the one before."""

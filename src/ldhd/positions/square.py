@@ -50,6 +50,13 @@ def square_queries(scores: Scores, rows: Rows) -> Float[Tensor, "B H q k"]:
     return _convolution(scores).convolve(scores, rows)[0]
 
 
+def square_with(scores: Scores, rows: Rows, every: Float[Tensor, "B #H k k"]) -> Float[Tensor, "B H q k"]:
+    """The term of the last q of k positions, whose aligned anchors are `every`; for decoding unless q = k."""
+    if rows.shape[-2] == rows.shape[-1]:
+        return square(scores, rows)
+    return square_queries(scores, rows) @ every.transpose(-1, -2)
+
+
 def look_up(
     scores: Scores, distances: Int[Tensor, "B #H q"], key_distances: Int[Tensor, "B #H k"]
 ) -> Float[Tensor, "B H q k"]:
