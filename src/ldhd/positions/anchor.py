@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from ldhd.positions.aligned import align, key_rows, restore
 from ldhd.positions.cache import Cache, append
 from ldhd.positions.functional import full_precision
+from ldhd.positions.unique import discourage_repeated
 
 TIE_BREAK = 1e-5
 """What a hard anchor's score gains for each position it stands later."""
@@ -69,6 +70,9 @@ class Anchor(nn.Module):
     (not with `shared`). With `hard`, all weight goes to the largest score and the gradient is that of the softmax
     (straight-through); if it is hard in a `test` alone, training is soft. With `top`, the heaviest anchors alone are
     used, their weights made to sum to one.
+
+    `unique` is the weight of a cost, in training, of anchors that are not the only token of their kind
+    (`discourage_repeated`, for `recent`): what stands in many places marks none.
     """
 
     def __init__(
@@ -80,6 +84,7 @@ class Anchor(nn.Module):
         hard: Hard = False,
         anchors: int | None = None,
         top: int | None = None,
+        unique: float = 0.0,
     ):
         super().__init__()
         if projections not in get_args(Projections):
@@ -95,7 +100,9 @@ class Anchor(nn.Module):
             raise ValueError(f"top must be at least 1, got {top}")
         if hard and top is not None:
             raise ValueError("hard anchors are one each; top is for soft ones")
-        self.projections, self.scale, self.hard, self.top = projections, scale, hard, top
+        if unique < 0:
+            raise ValueError(f"unique must not be negative, got {unique}")
+        self.projections, self.scale, self.hard, self.top, self.unique = projections, scale, hard, top, unique
         if projections == "separate":
             self.query = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
             self.key = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
@@ -113,6 +120,8 @@ class Anchor(nn.Module):
         queries, keys = visible.shape[-2:]
         if self.projections in ("key", "recent"):
             scores, recent = self._key_scores(hidden, visible, cache), self.projections == "recent"
+            if recent and self.training and self.unique:
+                scores = discourage_repeated(scores, self.unique)
             anchors = Anchors(queries, keys, key_scores=self._per_head(recent_scores(scores) if recent else scores))
             ranks = recent_scores(scores, hard=True) if recent and self._hard() else scores
             best = self._per_head(_distances_up_to(ranks)[..., -queries:]) if self._hard() else None

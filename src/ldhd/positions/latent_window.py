@@ -32,7 +32,9 @@ class LatentWindow(Position):
 
     In a test anchors are hard and what is out of sight is lowered by `BEYOND`. In training anchors are soft, and what
     is out of sight is lowered by a random amount from 0 to `BEYOND` for each sequence: hidden from the start, keys
-    could not teach the anchors where to be; never hidden, they would be relied on.
+    could not teach the anchors where to be; never hidden, they would be relied on. Tokens that stand in several places
+    are discouraged as anchors, with weight `unique` (`discourage_repeated`): digits in that role would make what a
+    head sees grow with the string.
     """
 
     additive = True
@@ -45,6 +47,7 @@ class LatentWindow(Position):
         *,
         window: int = 1,
         absolute: bool = False,
+        unique: float = 0.1,
         anchor_scale: float = 4.0,
         table_std: float = 0.02,
     ):
@@ -54,7 +57,7 @@ class LatentWindow(Position):
         if absolute and heads % 2:
             raise ValueError(f"half of the heads are absolute: their number must be even, got {heads}")
         self.window, self.absolute = window, absolute
-        self.anchor = Anchor(dimension, heads, "recent", anchor_scale, hard="test")
+        self.anchor = Anchor(dimension, heads, "recent", anchor_scale, hard="test", unique=unique)
         self.table = nn.Parameter(table_std * torch.randn(heads, 2 * window + 1, self.head_dimension))
 
     def bias(
