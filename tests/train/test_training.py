@@ -36,6 +36,27 @@ def test_schedule_warms_up_and_follows_a_cosine():
     assert schedule(30, c) == pytest.approx(0.5 * (1 + math.cos(math.pi * 20 / 90)))
 
 
+def losses(dropout, **options):
+    found = []
+    train(
+        new_state(tiny_model(dropout=dropout), config(**options)),
+        COPY,
+        (1, 2),
+        config(**options),
+        seed=3,
+        on_step=lambda state, loss: found.append(loss),
+    )
+    return found
+
+
+def test_settling_trains_as_in_a_test():
+    """Nothing is random in the last steps: with dropout they are what they are without."""
+    assert losses(0.5, settle=1.0) == losses(0.0)
+    with_dropout, settled = losses(0.5), losses(0.5, settle=0.5)
+    assert settled[:3] == with_dropout[:3]
+    assert settled[3] != with_dropout[3]
+
+
 def test_schedule_longer_than_training():
     """The paper's copy runs: a cosine over 10000 steps, stopped at 1000."""
     c = TrainConfig(steps=1000, schedule_steps=10_000)

@@ -32,6 +32,9 @@ class TrainConfig(BaseModel):
     """Which tokens are to be predicted: those of the answer, or all."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """`auto` uses bfloat16 autocast on CUDA devices that support it; CPUs without AMX are slower with it."""
+    settle: float = Field(default=0.0, ge=0.0, le=1.0, exclude_if=lambda value: value == 0)
+    """Share of the steps, at the end, in which the model is trained as it is tested: anchors that are hard in a test
+    are hard, and nothing is random. What was learned by the anchors stays as it is then."""
     evaluate_every: int = Field(default=50, ge=1)
     checkpoint_every: int = Field(default=100, ge=1)
 

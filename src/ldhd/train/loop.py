@@ -95,6 +95,7 @@ def update(
     """One update; the loss before it and the norm of its gradient."""
     for group in state.optimizer.param_groups:
         group["lr"] = config.learning_rate * schedule(state.step, config)
+    state.model.train(state.step < (1 - config.settle) * config.steps)
     state.optimizer.zero_grad()
     total = torch.zeros((), device=device)
     # dropout and random offsets draw from the global stream: give each step its own, and leave the caller's alone
