@@ -34,10 +34,11 @@ VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rpe-square", {"max_distance": 1024}),
     ("rpe-absolute", {"max_distance": 1024}),
     ("abacus", {"max_offset": 0}),
+    ("abacus", {"max_offset": 20}),
 )
 """What is registered: each embedding as it is, and clipped or not, with offsets or without."""
 
-RELATION_OPTIONS = ("max_distance", "max_offset", "threshold", "max_length", "test_length")
+RELATION_OPTIONS = ("max_distance", "max_offset", "threshold", "max_length", "test_length", "window", "absolute")
 """The options of embeddings that their relations depend on."""
 
 

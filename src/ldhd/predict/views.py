@@ -1,15 +1,16 @@
 """What one head can know of two positions: the relation of an embedding, or any part of it.
 
 A head may ignore a term of a sum, or one of the two numbers of a class such as (j, i); it may ignore position
-altogether. The anchors of RPE-Square and RPE-Absolute are learned by each head, so it may choose which delimiters
-are anchors. Scores that are fixed (ALiBi) cannot be ignored.
+altogether. The anchors of RPE-Square, RPE-Absolute and the latent window are learned by each head, so it may choose
+which delimiters are anchors; a window cannot be ignored, and a head of it is of one kind or the other. Scores that are
+fixed (ALiBi) cannot be ignored.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
-from ldhd.positions import Position, Sum
+from ldhd.positions import LatentWindow, Position, Sum
 from ldhd.positions.anchored import Anchored
 
 
@@ -71,6 +72,9 @@ def _choices(term: Position, delimiters: Sequence[str]) -> list[Part | None]:
         return [Part(name, term)]
     if isinstance(term, Anchored):
         return [*_anchored(term, name, delimiters), None]
+    if isinstance(term, LatentWindow):
+        kinds = (0, 1) if term.absolute else (None,)
+        return [replace(part, component=kind) for part in _anchored(term, name, delimiters) for kind in kinds]
     sample = term.relation("b0", 1, 1)
     if sample is None:
         return [None]
