@@ -6,8 +6,9 @@ from ldhd.experiments.config import make_config
 from ldhd.experiments.parts import outline
 from ldhd.experiments.presets import PRESETS, SIX, SIZES, chosen
 from ldhd.experiments.record import Record
-from ldhd.experiments.reproduction import outcomes
+from ldhd.experiments.reproduction import kind_of, outcomes
 from ldhd.experiments.runner import check
+from ldhd.experiments.verdict import extrapolation_factor
 from ldhd.tasks import TASKS
 
 TRAINED = [name for name in PRESETS if name != "fig1"]
@@ -134,3 +135,49 @@ def test_outcomes_are_means_over_all_seeds_and_count_the_fitted():
 
 def test_presets_of_copy_share_the_defaults_of_a_plain_run():
     assert PRESETS["fig2b"].configs("quick")[0] == make_config("copy", "rpe-square")
+
+
+def rows_of(name):
+    preset = PRESETS[name]
+    configs = preset.configs("quick")
+    return configs, [kind_of(preset, config, configs[0]) for config in configs]
+
+
+def test_rows_of_the_ablation_name_what_is_changed():
+    configs, rows = rows_of("ablation")
+    found = {(config.task, row): config for config, row in zip(configs, rows, strict=True)}
+    assert len(found) == len(configs)
+    assert found["addition", "latent-window"].hash == next(
+        config.hash for config in PRESETS["record"].configs("quick") if config.task == "addition"
+    )
+    assert found["copy", "settle=0.0"].train.settle == 0
+    assert found["copy", "layers=2, mlps=1"].model_options.layers == 2
+    assert found["copy", "rpe-square (projections=recent, hard=test)"].position == "rpe-square"
+
+
+def test_peers_are_compared_on_every_task_of_the_record():
+    configs, rows = rows_of("peers")
+    tasks = {config.task for config in PRESETS["record"].configs("quick")} - {"addition-aligned"}
+    assert {(config.task, row) for config, row in zip(configs, rows, strict=True)} == {
+        (task, row) for task in tasks for row in rows
+    }
+    assert "abacus (max_offset=100)" in rows
+    others = {
+        config.model_dump_json(include={"model_options", "train"}) for config in configs if config.position in SIX
+    }
+    assert len(others) == 1
+
+
+def scored(seed, exact):
+    """A record of a run on scales 1-2 whose exact match at each scale is given."""
+    result = {"n": 1, "low": 0, "high": 1, "per_token": 1, "per_position": [1]}
+    base = record(PRESETS["fig2a"].configs("quick", seeds=[seed])[0], 1.0).model_dump()
+    results = [{**result, "scale": scale, "exact": value} for scale, value in exact.items()]
+    return Record(**{**base, "train_scales": [1, 2], "results": results})
+
+
+def test_the_extrapolation_factor_is_of_the_median_seed():
+    """Held up to 4 in two of three seeds, and trained up to 2."""
+    seeds = [{1: 1.0, 2: 1.0, 4: 0.9, 8: 0.0}, {1: 1.0, 2: 1.0, 4: 1.0, 8: 0.89}, {1: 1.0, 2: 0.0, 4: 0.0, 8: 1.0}]
+    assert extrapolation_factor([scored(seed, exact) for seed, exact in enumerate(seeds)]) == 2
+    assert extrapolation_factor([scored(0, {1: 0.0, 2: 0.5})]) == 0

@@ -100,7 +100,7 @@ class Preset:
     says: str
     """The paper's claim, in words."""
     parts: tuple[Part, ...] = ()
-    view: Literal["plane", "curves", "panels", "digits", "tasks", "shares"] = "curves"
+    view: Literal["plane", "curves", "panels", "digits", "tasks", "shares", "grid"] = "curves"
     claims: Mapping[str, Claim] = field(default_factory=lambda: CLAIMS)
     """By embedding, or by task where the view is `tasks`."""
     assumed: tuple[str, ...] = ()
@@ -206,6 +206,70 @@ RECORD = (
     replace(FAR, task="addition-aligned", test_scales=tuple(range(1, 9))),
 )
 
+PEERS = (
+    *SIX,
+    "rpe-absolute",
+    "coupled",
+    "fire",
+    "randomized-rope",
+    "randomized-alibi",
+    "randomized-rpe",
+    "randomized-fire",
+    "randomized-absolute",
+)
+PEERS_MODEL: dict[str, Any] = {
+    "model.heads": 8,
+    "model.layers": 2,
+    "model.weight_std": 0.08,
+    "train.steps": 1000,
+    "train.samples": "endless",
+    "train.learning_rate": 2e-3,
+    "train.weight_decay": 0.1,
+    # ids and lengths up to those of scale 100 are met in training
+    "position.abacus.max_offset": 100,
+    "position.coupled.max_offset": 100,
+    # a quarter of the strings, as its authors have it
+    "position.fire.threshold": 4,
+    **{
+        f"position.randomized-{name}.{option}": 310
+        for name in ("rope", "alibi", "rpe", "fire", "absolute")
+        for option in ("max_length", "test_length")
+    },
+}
+"""Two layers for all, since multiplication and division need them with most embeddings."""
+LIKE_FOR_LIKE = tuple(part for own in RECORD[:6] for part in (own, replace(own, positions=PEERS, settings=PEERS_MODEL)))
+
+ABLATED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("latent-window", {}),
+    ("latent-window", {"train.settle": 0.0}),
+    ("latent-window", {"position.unique": 0.0}),
+    ("latent-window", {"position.absolute": False}),
+    ("latent-window", {"model.sharpen": 1.0}),
+    ("latent-window", {"model.position_only": False}),
+    ("latent-window", {"model.log_length": True}),
+    ("latent-window", {"model.null_key": False, "model.null_lead": 0.0}),
+    ("latent-window", {"model.null_lead": 0.0}),
+    ("latent-window", {"model.mlps": 1}),
+    ("latent-window", {"model.mlps": 1, "model.layers": 2}),
+    ("latent-window", {"model.heads": 4}),
+    ("latent-window", {"model.weight_std": 0.02}),
+    ("latent-window", {"train.weight_decay": 0.0}),
+    ("latent-window", {"train.weight_decay": 1.0}),
+    ("latent-window", {"train.learning_rate": 1e-3}),
+    ("latent-window", {"train.samples": 10_000}),
+    # crowds instead of a window, with anchors of every kind
+    ("rpe-square", {"position.hard": "test", "position.projections": "recent"}),
+    ("rpe-square", {"position.hard": "test", "position.projections": "key"}),
+    ("rpe-square", {"position.projections": "key"}),
+    ("rpe-square", {"position.hard": "test", "position.projections": "separate"}),
+)
+"""What is left out or changed, one at a time."""
+ABLATION = tuple(
+    replace(own, positions=(position,), settings={**own.settings, **changes})
+    for own in RECORD[:2]
+    for position, changes in ABLATED
+)
+
 SIX_SAY = "RPE-Square is nearly perfect, Abacus above chance but worse, RPE, RoPE, NoPE and ALiBi do not generalise"
 
 PRESETS: dict[str, Preset] = {
@@ -291,6 +355,22 @@ PRESETS: dict[str, Preset] = {
         view="tasks",
         claims={},
         sizes={"quick": (0,), "full": tuple(range(10))},
+    ),
+    "peers": Preset(
+        "How many times farther than trained: the embeddings of others and ours, same tasks, same budget",
+        "nothing of most of them",
+        LIKE_FOR_LIKE,
+        view="grid",
+        claims={},
+        sizes={"quick": (0,), "full": (0, 1, 2)},
+    ),
+    "ablation": Preset(
+        "How many times farther than trained: the recipe, with one thing changed",
+        "nothing: the recipe is ours",
+        ABLATION,
+        view="grid",
+        claims={},
+        sizes={"quick": (0,), "full": (0, 1, 2)},
     ),
 }
 

@@ -7,11 +7,14 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from pydantic import BaseModel
+
 import ldhd
 from ldhd.experiments.config import RunConfig
+from ldhd.experiments.parts import outline, position_options
 from ldhd.experiments.presets import PRESETS, Claim, Preset
 from ldhd.experiments.record import Record
-from ldhd.experiments.verdict import FAILS, GENERALISES
+from ldhd.experiments.verdict import FAILS, GENERALISES, extrapolation_factor
 from ldhd.files import BadFileError, read_json
 
 GUESS, CHANCE = 0.75, 0.05
@@ -23,6 +26,7 @@ chance. `high` and `low` are what verdicts call generalising and failing."""
 class Outcome:
     """The runs of a preset that differ in their seed alone."""
 
+    task: str
     label: str
     seeds: int
     fitted: int
@@ -33,39 +37,78 @@ class Outcome:
     claim: Claim
     agrees: bool | None
     """None where the paper says nothing that can be checked."""
+    factor: float
+    """See `extrapolation_factor`."""
+    parameters: int
+    seconds: float
+    """Of training, the mean over seeds."""
 
 
 def outcomes(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> list[Outcome]:
     """One for each kind of run; runs without a record are left out."""
     by_hash = {record.hash: record for record in records}
-    kinds: dict[str, list[Record]] = {}
-    claims: dict[str, Claim] = {}
+    kinds: dict[tuple[str, str], list[Record]] = {}
+    first: dict[tuple[str, str], RunConfig] = {}
     for config in configs:
         if config.hash in by_hash:
-            label = kind_of(preset, config)
-            kinds.setdefault(label, []).append(by_hash[config.hash])
-            claims[label] = _claim(preset, config)
-    values = {label: mean(record.results[-1].exact for record in found) for label, found in kinds.items()}
+            kind = config.task, kind_of(preset, config, configs[0])
+            kinds.setdefault(kind, []).append(by_hash[config.hash])
+            first.setdefault(kind, config)
+    values = {kind: mean(record.results[-1].exact for record in found) for kind, found in kinds.items()}
     best = max(values.values(), default=0.0)
     return [
         Outcome(
+            task=task,
             label=label,
             seeds=len(found),
             fitted=sum(record.fitted for record in found),
             scale=found[0].results[-1].scale,
-            exact=values[label],
-            claim=claims[label],
-            agrees=_agrees(claims[label], values[label], values.get("rpe-square", best)),
+            exact=values[task, label],
+            claim=_claim(preset, first[task, label]),
+            agrees=_agrees(
+                _claim(preset, first[task, label]), values[task, label], values.get((task, "rpe-square"), best)
+            ),
+            factor=extrapolation_factor(found),
+            parameters=_parameters(first[task, label]),
+            seconds=round(mean(record.seconds for record in found), 1),
         )
-        for label, found in kinds.items()
+        for (task, label), found in kinds.items()
     ]
 
 
-def kind_of(preset: Preset, config: RunConfig) -> str:
-    """What tells this run from others of the preset, but for its seed."""
+def kind_of(preset: Preset, config: RunConfig, first: RunConfig) -> str:
+    """What tells this run from others of the preset and its task, but for its seed; `first` is the preset's first."""
     if preset.view == "tasks":
         return config.task
+    if preset.view == "grid":
+        return _row(config, first)
     return f"{config.position}, {100 * config.train.priming_share:g} %" if preset.view == "shares" else config.position
+
+
+def _row(config: RunConfig, first: RunConfig) -> str:
+    """The embedding, with options that are not its defaults; if it is that of the first, what else differs."""
+    if config.position == first.position:
+        changed = {**_changes(config.model_options, first.model_options), **_changes(config.train, first.train)}
+        usual = first.position_options
+        # tasks may differ in their steps
+        changed.pop("steps", None)
+    else:
+        changed, usual = {}, position_options(config.position, {})
+    for term, options in config.position_options.items():
+        changed |= {key: value for key, value in options.items() if value != usual[term][key]}
+    words = ", ".join(f"{key}={value}" for key, value in changed.items())
+    if config.position == first.position:
+        return words or config.position
+    return f"{config.position} ({words})" if words else config.position
+
+
+def _changes(options: BaseModel, usual: BaseModel) -> dict[str, Any]:
+    return {key: value for key, value in options if value != getattr(usual, key)}
+
+
+def _parameters(config: RunConfig) -> int:
+    model = outline(config.model_options, config.position, config.position_options)
+    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def document(

@@ -22,3 +22,10 @@ def measured_tendency(records: Sequence[Record]) -> str:
         return "not fitted"
     value = median(fitted)
     return "generalises" if value >= GENERALISES else "fails" if value <= FAILS else "mixed"
+
+
+def extrapolation_factor(records: Sequence[Record]) -> float:
+    """The largest scale with a median exact match of at least 90 % over all seeds, over the largest training scale."""
+    scales = [result.scale for result in records[0].results]
+    held = [s for s in scales if median(record.exact(s) or 0.0 for record in records) >= GENERALISES]
+    return max(held, default=0) / max(records[0].train_scales)

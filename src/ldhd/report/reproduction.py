@@ -12,9 +12,10 @@ from rich.table import Table
 from ldhd.bench.ratio import machine
 from ldhd.experiments import Record, RunConfig
 from ldhd.experiments.presets import PRESETS, SIX, SIZES, Preset
-from ldhd.experiments.reproduction import document, kind_of, stem, stored
+from ldhd.experiments.reproduction import document, kind_of, outcomes, stem, stored
 from ldhd.files import write_json
 from ldhd.names import lookup_only
+from ldhd.report.grid import draw_grid
 from ldhd.report.look import DASHES, MARKERS, Look, looks
 from ldhd.report.paper import draw_digits, draw_matrix
 from ldhd.report.plot import draw_curves, save_figure
@@ -70,13 +71,15 @@ def reproduction_view(written: dict[str, Any]) -> RenderableType:
     parts: list[RenderableType] = [escape(line) for line in told]
     if written["outcomes"]:
         table = plain_table()
-        for column in ("", "fitted", "scale", "exact match in %", "the paper", ""):
+        for column in ("task", "", "fitted", "scale", "exact match in %", "factor", "the paper", ""):
             table.add_column(column)
         for outcome in written["outcomes"]:
             agrees = {True: "as the paper says", False: "not as the paper says", None: ""}[outcome["agrees"]]
             claim = "" if outcome["claim"] == "untold" else outcome["claim"]
             fitted, exact = f"{outcome['fitted']}/{outcome['seeds']}", f"{100 * outcome['exact']:.1f}"
-            table.add_row(outcome["label"], fitted, str(outcome["scale"]), exact, claim, agrees)
+            label = "" if outcome["label"] == outcome["task"] else outcome["label"]
+            factor = f"{outcome['factor']:g}"
+            table.add_row(outcome["task"], label, fitted, str(outcome["scale"]), exact, factor, claim, agrees)
         parts.append(table)
     parts += [escape(f"figure: {path}") for path in written["figures"]]
     return Group(*parts, "")
@@ -125,6 +128,8 @@ def preset_rows(size: str) -> list[dict[str, Any]]:
 
 def _in_short(document: dict[str, Any]) -> str:
     """`rpe-square 100, rpe 0 (not fitted)` and so on, at the largest scale."""
+    if PRESETS[document["preset"]].view == "grid":
+        return "drawn"
     return (
         ", ".join(
             f"{found['label']} {100 * found['exact']:.0f}" + ("" if found["fitted"] else " (not fitted)")
@@ -145,6 +150,8 @@ def _figure(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Reco
         from ldhd.report.plane import plane_figure
 
         return plane_figure()
+    if preset.view == "grid":
+        return draw_grid(outcomes(preset, configs, records), preset.title)
     panels = _panels(preset, configs, records)
     if preset.view == "digits":
         (found,) = panels.values()
@@ -176,7 +183,7 @@ def _panels(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Reco
     kinds: dict[str, list[Record]] = {}
     for config in configs:
         if config.hash in by_hash:
-            kinds.setdefault(kind_of(preset, config), []).append(by_hash[config.hash])
+            kinds.setdefault(kind_of(preset, config, configs[0]), []).append(by_hash[config.hash])
     panels: dict[str, list[Cell]] = {}
     for kind, own in kinds.items():
         first, fitted = own[0], sum(record.fitted for record in own)

@@ -1,0 +1,40 @@
+"""How far each row of a preset gets on each task: a table as a figure."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ldhd.experiments.reproduction import Outcome
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LEAST = 0.8
+"""Factors below it share its colour."""
+
+
+def draw_grid(outcomes: Sequence[Outcome], title: str) -> "Figure":
+    """Rows by tasks: the extrapolation factor, and below it exact match at the largest scale."""
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure
+
+    tasks = list(dict.fromkeys(outcome.task for outcome in outcomes))
+    rows = list(dict.fromkeys(outcome.label for outcome in outcomes))
+    factors = [[float("nan")] * len(tasks) for _ in rows]
+    figure = Figure(figsize=(2.8 + 1.2 * len(tasks), 1.0 + 0.42 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    norm = LogNorm(LEAST, max(2.0, *(outcome.factor for outcome in outcomes)), clip=True)
+    for outcome in outcomes:
+        x, y = tasks.index(outcome.task), rows.index(outcome.label)
+        factors[y][x] = max(outcome.factor, LEAST)
+        ink = "white" if norm(factors[y][x]) > 0.6 else "black"
+        fitted = "" if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fitted"
+        small = f"{100 * outcome.exact:.0f} % at {outcome.scale}{fitted}"
+        axes.text(x, y - 0.15, f"{outcome.factor:g}x", ha="center", va="center", color=ink, fontsize=9)
+        axes.text(x, y + 0.25, small, ha="center", va="center", color=ink, fontsize=5.5)
+    axes.imshow(factors, norm=norm, cmap="Greens", aspect="auto")
+    axes.set_xticks(range(len(tasks)), tasks, fontsize=8)
+    axes.set_yticks(range(len(rows)), rows, fontsize=8)
+    axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.spines[:].set_visible(False)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
+    return figure
