@@ -150,7 +150,7 @@ def test_rows_of_the_ablation_name_what_is_changed():
     assert found["addition", "latent-window"].hash == next(
         config.hash for config in PRESETS["record"].configs("quick") if config.task == "addition"
     )
-    assert found["copy", "settle=0.0"].train.settle == 0
+    assert found["copy", "settle=0"].train.settle == 0
     assert found["copy", "layers=2, mlps=1"].model_options.layers == 2
     assert found["copy", "rpe-square (projections=recent, hard=test)"].position == "rpe-square"
 

@@ -96,7 +96,8 @@ def _row(config: RunConfig, first: RunConfig) -> str:
         changed, usual = {}, position_options(config.position, {})
     for term, options in config.position_options.items():
         changed |= {key: value for key, value in options.items() if value != usual[term][key]}
-    words = ", ".join(f"{key}={value}" for key, value in changed.items())
+    told = {key: f"{value:g}" if type(value) is float else value for key, value in changed.items()}
+    words = ", ".join(f"{key}={value}" for key, value in told.items())
     if config.position == first.position:
         return words or config.position
     return f"{config.position} ({words})" if words else config.position
