@@ -206,22 +206,11 @@ RECORD = (
     replace(FAR, task="addition-aligned", test_scales=tuple(range(1, 9))),
 )
 
-PEERS = (
-    *SIX,
-    "rpe-absolute",
-    "coupled",
-    "fire",
-    "randomized-rope",
-    "randomized-alibi",
-    "randomized-rpe",
-    "randomized-fire",
-    "randomized-absolute",
-)
+PEERS = (*SIX, "coupled", "fire", "randomized-rope", "randomized-rpe", "randomized-absolute")
 PEERS_MODEL: dict[str, Any] = {
     "model.heads": 8,
     "model.layers": 2,
     "model.weight_std": 0.08,
-    "train.steps": 1000,
     "train.samples": "endless",
     "train.learning_rate": 2e-3,
     "train.weight_decay": 0.1,
@@ -232,12 +221,19 @@ PEERS_MODEL: dict[str, Any] = {
     "position.fire.threshold": 4,
     **{
         f"position.randomized-{name}.{option}": 310
-        for name in ("rope", "alibi", "rpe", "fire", "absolute")
+        for name in ("rope", "rpe", "absolute")
         for option in ("max_length", "test_length")
     },
 }
 """Two layers for all, since multiplication and division need them with most embeddings."""
-LIKE_FOR_LIKE = tuple(part for own in RECORD[:6] for part in (own, replace(own, positions=PEERS, settings=PEERS_MODEL)))
+LIKE_FOR_LIKE = tuple(
+    part
+    for own in RECORD[:6]
+    for part in (
+        own,
+        replace(own, positions=PEERS, settings={**PEERS_MODEL, "train.steps": own.settings["train.steps"]}),
+    )
+)
 
 ABLATED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("latent-window", {}),
