@@ -13,6 +13,15 @@ from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, encode
 TEXT = "b90417+5263=26804e"
 
 
+def causal(n):
+    return torch.ones(1, 1, n, n, dtype=torch.bool).tril()
+
+
+def bias_of(position, q, hidden):
+    """Of a whole string, whatever its keys."""
+    return position.bias(q, torch.randn_like(q), hidden, causal(hidden.shape[1]), None)
+
+
 class PositionContract:
     """Subclasses say how the embedding is made."""
 

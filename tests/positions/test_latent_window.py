@@ -1,0 +1,71 @@
+"""The latent window."""
+
+import itertools
+from unittest import mock
+
+import torch
+
+from contracts.formulas import rpe_absolute_by_loops, rpe_square_by_loops
+from contracts.position import PositionContract, bias_of, causal
+from ldhd.model import GPT, ModelConfig
+from ldhd.positions import (
+    LatentWindow,
+)
+from ldhd.positions.latent_window import BEYOND, OUTSIDE
+from ldhd.tasks.tokens import VOCABULARY_SIZE, encode
+
+
+class TestLatentWindow(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return LatentWindow(dimension, heads, layer, window=4)
+
+    def test_soft_is_the_formula(self):
+        """Of RPE-Square, with what lies beyond the window in the place of the end rows, and anchors lowered as much."""
+        share = 0.5
+        for absolute, window in itertools.product((False, True), (1, 3)):
+            position = LatentWindow(16, 4, window=window, absolute=absolute, anchor_scale=1.5, table_std=1.0).train()
+            q, hidden = torch.randn(1, 4, 14, 4), torch.randn(1, 14, 16)
+            anchor = position.anchor(q, q, hidden, causal(14), None).weights()
+            with mock.patch("torch.rand", lambda *shape, **rest: torch.full(shape, share)):
+                bias = bias_of(position, q, hidden)
+            beyond = (1 - (1 + BEYOND) ** share) * 2
+            ends = beyond * q / q.square().sum(-1, keepdim=True)
+            expected = torch.zeros(1, 4, 14, 14)
+            for j in range(14):
+                table = torch.cat([ends[0, :, j, None], position.table, ends[0, :, j, None]], dim=1)
+                one = rpe_square_by_loops(q, anchor, table)
+                if absolute:
+                    own = rpe_absolute_by_loops(q, anchor, table[:, : window + 2].flip(1))
+                    one = torch.cat([one[:, :2], own[:, 2:]], dim=1)
+                expected[:, :, j] = one[:, :, j] + beyond * anchor.diagonal(dim1=-2, dim2=-1)
+            assert torch.allclose(bias.tril(), expected.tril(), atol=1e-4), (absolute, window)
+
+    def test_what_is_far_in_latent_places_is_out_of_sight_at_any_length(self):
+        """With delimiters as anchors, digits farther than the window from a query's place change nothing there."""
+        torch.manual_seed(0)
+        model = GPT(
+            ModelConfig(layers=1, heads=2, dimension=16, position_only=True), VOCABULARY_SIZE, LatentWindow
+        ).eval()
+        first = model.blocks[0]
+        hidden = first.attention_norm(model.tokens.weight).detach()
+        wanted = torch.tensor([-1.0] * 10 + [1.0] * (VOCABULARY_SIZE - 10))
+        first.attention.position.anchor.key.weight.data[0] = torch.linalg.lstsq(hidden, wanted).solution
+        for scale in (5, 50):
+            near, far = "1" * scale, "1" * 2 + "7" * (scale - 2)
+            text = torch.tensor([encode(f"b{number}=11") for number in (near, far)])
+            one, other = model(text)[:, scale + 2]  # after the first answer digit, which sees places 1 +- 1
+            assert torch.allclose(one, other, atol=1e-6)
+            one, other = model(text)[:, scale + 3]
+            assert not torch.allclose(one, other, atol=1e-4)
+
+    def test_relation_is_none_of_the_rest_beyond_the_window(self):
+        position = LatentWindow(8, 2)
+        assert [position.relation("b123=12", 6, i) for i in range(7)] == [OUTSIDE, 1, 0, -1, OUTSIDE, 1, 0]
+        assert position.relation("b1=", 2, 0) == OUTSIDE
+        both = LatentWindow(8, 2, absolute=True)
+        assert both.relation("b123=12", 6, 1) == (1, -1)
+
+
+class TestLatentWindowAbsolute(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return LatentWindow(dimension, heads, layer, window=2, absolute=True)
