@@ -6,7 +6,7 @@ from ldhd.experiments.config import make_config
 from ldhd.experiments.parts import outline
 from ldhd.experiments.presets import PRESETS, SIX, SIZES, chosen
 from ldhd.experiments.record import Record
-from ldhd.experiments.reproduction import kind_of, outcomes
+from ldhd.experiments.reproduction import kind_of, outcomes, usual_of
 from ldhd.experiments.runner import check
 from ldhd.experiments.verdict import extrapolation_factor
 from ldhd.tasks import TASKS
@@ -140,7 +140,8 @@ def test_presets_of_copy_share_the_defaults_of_a_plain_run():
 def rows_of(name):
     preset = PRESETS[name]
     configs = preset.configs("quick")
-    return configs, [kind_of(preset, config, configs[0]) for config in configs]
+    usual = usual_of(configs)
+    return configs, [kind_of(preset, config, usual[config.task]) for config in configs]
 
 
 def test_rows_of_the_ablation_name_what_is_changed():

@@ -49,9 +49,10 @@ def outcomes(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Rec
     by_hash = {record.hash: record for record in records}
     kinds: dict[tuple[str, str], list[Record]] = {}
     first: dict[tuple[str, str], RunConfig] = {}
+    usual = usual_of(configs)
     for config in configs:
         if config.hash in by_hash:
-            kind = config.task, kind_of(preset, config, configs[0])
+            kind = config.task, kind_of(preset, config, usual[config.task])
             kinds.setdefault(kind, []).append(by_hash[config.hash])
             first.setdefault(kind, config)
     values = {kind: mean(record.results[-1].exact for record in found) for kind, found in kinds.items()}
@@ -76,29 +77,35 @@ def outcomes(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Rec
     ]
 
 
-def kind_of(preset: Preset, config: RunConfig, first: RunConfig) -> str:
-    """What tells this run from others of the preset and its task, but for its seed; `first` is the preset's first."""
+def usual_of(configs: Sequence[RunConfig]) -> dict[str, RunConfig]:
+    """The first run of each task, which others are told from."""
+    found: dict[str, RunConfig] = {}
+    for config in configs:
+        found.setdefault(config.task, config)
+    return found
+
+
+def kind_of(preset: Preset, config: RunConfig, usual: RunConfig) -> str:
+    """What tells this run from others of the preset and its task, but for its seed."""
     if preset.view == "tasks":
         return config.task
     if preset.view == "grid":
-        return _row(config, first)
+        return _row(config, usual)
     return f"{config.position}, {100 * config.train.priming_share:g} %" if preset.view == "shares" else config.position
 
 
-def _row(config: RunConfig, first: RunConfig) -> str:
-    """The embedding, with options that are not its defaults; if it is that of the first, what else differs."""
-    if config.position == first.position:
-        changed = {**_changes(config.model_options, first.model_options), **_changes(config.train, first.train)}
-        usual = first.position_options
-        # tasks may differ in their steps
-        changed.pop("steps", None)
+def _row(config: RunConfig, usual: RunConfig) -> str:
+    """The embedding, with options that are not its defaults; if it is the usual one, what else differs."""
+    if config.position == usual.position:
+        changed = {**_changes(config.model_options, usual.model_options), **_changes(config.train, usual.train)}
+        options = usual.position_options
     else:
-        changed, usual = {}, position_options(config.position, {})
-    for term, options in config.position_options.items():
-        changed |= {key: value for key, value in options.items() if value != usual[term][key]}
+        changed, options = {}, position_options(config.position, {})
+    for term, own in config.position_options.items():
+        changed |= {key: value for key, value in own.items() if value != options[term][key]}
     told = {key: f"{value:g}" if type(value) is float else value for key, value in changed.items()}
     words = ", ".join(f"{key}={value}" for key, value in told.items())
-    if config.position == first.position:
+    if config.position == usual.position:
         return words or config.position
     return f"{config.position} ({words})" if words else config.position
 
