@@ -49,11 +49,12 @@ def draw_curves(axes: "Axes", grouped: Sequence[Cell], styles: Sequence[Look]) -
     for index, (cell, look) in enumerate(zip(grouped, styles, strict=True)):
         _draw(axes, cell, look, index if len(grouped) > 1 else ALONE)
     scales = sorted({scale for cell in grouped for scale in cell.scales})
-    if max(scales) > 30:
+    far = max(scales) > 30
+    if far:
         axes.set_xscale("symlog", linthresh=10)
     axes.set_xticks(ticks(scales), [str(scale) for scale in ticks(scales)])
     axes.minorticks_off()
-    axes.set_xlim(min(scales) - 0.5, max(scales) + 0.5)
+    axes.set_xlim(min(scales) - 0.5, 1.1 * max(scales) if far else max(scales) + 0.5)
     percent_axis(axes)
 
 
