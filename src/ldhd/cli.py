@@ -149,7 +149,7 @@ def reproduce(
         typer.Argument(metavar="[FIGURE]...", help="Such as fig2a, cot, priming, record, or all of the paper."),
     ] = None,
     size: Annotated[
-        str, typer.Option(metavar="SIZE", help="quick (one seed), full (five or more) or paper (GPT-2, for GPUs).")
+        str, typer.Option(metavar="SIZE", help="quick (one seed), full (three or more) or paper (GPT-2, for GPUs).")
     ] = "quick",
     listed: Annotated[bool, typer.Option("--list", help="Show what there is, its time and its stored result.")] = False,
     seeds: Annotated[

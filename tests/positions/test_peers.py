@@ -23,6 +23,15 @@ from ldhd.positions.rope import Rotary
 from ldhd.tasks.tokens import encode
 
 
+def numbered(position):
+    """A string 200 times, which of its tokens are valid, and its ids; the table then says the id that is used."""
+    with torch.no_grad():
+        position.table[:] = torch.arange(position.table_size + 1)[:, None]
+    tokens = torch.tensor([encode("b12+345=")] * 200)
+    valid = torch.ones_like(tokens, dtype=torch.bool)
+    return tokens, valid, position.ids(tokens, valid)
+
+
 class TestAbacus(PositionContract):
     make = Abacus
 
@@ -42,11 +51,7 @@ class TestAbacus(PositionContract):
 
     def test_one_random_offset_a_sequence_in_training_only(self):
         position = Abacus(4, 2, max_offset=50)
-        with torch.no_grad():
-            position.table[:] = torch.arange(position.table_size + 1)[:, None]
-        tokens = torch.tensor([encode("b12+345=")] * 200)
-        valid = torch.ones_like(tokens, dtype=torch.bool)
-        plain = position.ids(tokens, valid)
+        tokens, valid, plain = numbered(position)
         position.train()
         shifted = position.embed(tokens, plain, valid, None)[..., 0]
         offsets = (shifted - plain)[plain > 0].view(200, 5)
@@ -78,11 +83,7 @@ class TestCoupled(PositionContract):
 
     def test_one_random_start_a_sequence_for_delimiters_too(self):
         position = Coupled(4, 2, max_offset=50)
-        with torch.no_grad():
-            position.table[:] = torch.arange(position.table_size + 1)[:, None]
-        tokens = torch.tensor([encode("b12+345=")] * 200)
-        valid = torch.ones_like(tokens, dtype=torch.bool)
-        plain = position.ids(tokens, valid)
+        tokens, valid, plain = numbered(position)
         starts = position.train().embed(tokens, plain, valid, None)[..., 0] - plain
         assert (starts == starts[:, :1]).all()
         assert 0 <= starts.min() < 10

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contracts.position import bias_of
 from ldhd.positions import LatentWindow
 from ldhd.positions.unique import discourage_repeated, repeated
 
@@ -52,11 +53,9 @@ def test_digits_cease_to_be_anchors_and_delimiters_are_left_alone():
     """The gradient of a loss that does not care for anchors lowers the score of a repeated token and of no other."""
     torch.manual_seed(0)
     hidden = torch.eye(4)[[0, 1, 1, 2, 1]][None]  # b 7 7 = 7, one dimension for each token
-    visible = torch.ones(5, 5, dtype=torch.bool).tril()[None, None]
     for unique, moved in ((0.1, [False, True, False, False]), (0.0, [False] * 4)):
         position = LatentWindow(4, 2, unique=unique).train()
-        q = torch.randn(1, 2, 5, 2)
-        (0.0 * position.bias(q, q, hidden, visible, None).sum()).backward()
+        (0.0 * bias_of(position, torch.randn(1, 2, 5, 2), hidden).sum()).backward()
         gradient = position.anchor.key.weight.grad
         assert ((gradient > 0).all(0) == torch.tensor(moved)).all()
         assert (gradient >= 0).all()

@@ -46,35 +46,42 @@ class Outcome:
 
 def outcomes(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> list[Outcome]:
     """One for each kind of run; runs without a record are left out."""
-    by_hash = {record.hash: record for record in records}
+    kinds, by_hash = by_kind(preset, configs, records), {config.hash: config for config in configs}
+    values = {kind: mean(record.results[-1].exact for record in found) for kind, found in kinds.items()}
+    best = max(values.values(), default=0.0)
+    made = []
+    for (task, label), found in kinds.items():
+        config, value = by_hash[found[0].hash], values[task, label]
+        claim = _claim(preset, config)
+        made.append(
+            Outcome(
+                task=task,
+                label=label,
+                seeds=len(found),
+                fitted=sum(record.fitted for record in found),
+                scale=found[0].results[-1].scale,
+                exact=value,
+                claim=claim,
+                agrees=_agrees(claim, value, values.get((task, "rpe-square"), best)),
+                factor=extrapolation_factor(found),
+                parameters=_parameters(config),
+                seconds=round(mean(record.seconds for record in found), 1),
+            )
+        )
+    return made
+
+
+def by_kind(
+    preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]
+) -> dict[tuple[str, str], list[Record]]:
+    """Task and kind of run -> the records of its seeds, in the order of the configs."""
+    by_hash, usual = {record.hash: record for record in records}, usual_of(configs)
     kinds: dict[tuple[str, str], list[Record]] = {}
-    first: dict[tuple[str, str], RunConfig] = {}
-    usual = usual_of(configs)
     for config in configs:
         if config.hash in by_hash:
             kind = config.task, kind_of(preset, config, usual[config.task])
             kinds.setdefault(kind, []).append(by_hash[config.hash])
-            first.setdefault(kind, config)
-    values = {kind: mean(record.results[-1].exact for record in found) for kind, found in kinds.items()}
-    best = max(values.values(), default=0.0)
-    return [
-        Outcome(
-            task=task,
-            label=label,
-            seeds=len(found),
-            fitted=sum(record.fitted for record in found),
-            scale=found[0].results[-1].scale,
-            exact=values[task, label],
-            claim=_claim(preset, first[task, label]),
-            agrees=_agrees(
-                _claim(preset, first[task, label]), values[task, label], values.get((task, "rpe-square"), best)
-            ),
-            factor=extrapolation_factor(found),
-            parameters=_parameters(first[task, label]),
-            seconds=round(mean(record.seconds for record in found), 1),
-        )
-        for (task, label), found in kinds.items()
-    ]
+    return kinds
 
 
 def usual_of(configs: Sequence[RunConfig]) -> dict[str, RunConfig]:

@@ -12,7 +12,7 @@ from rich.table import Table
 from ldhd.bench.ratio import machine
 from ldhd.experiments import Record, RunConfig
 from ldhd.experiments.presets import PRESETS, SIX, SIZES, Preset
-from ldhd.experiments.reproduction import document, kind_of, outcomes, stem, stored, usual_of
+from ldhd.experiments.reproduction import by_kind, document, outcomes, stem, stored
 from ldhd.files import write_json
 from ldhd.names import lookup_only
 from ldhd.report.grid import draw_grid
@@ -179,14 +179,8 @@ def _figure(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Reco
 
 def _panels(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> dict[str, list[Cell]]:
     """Title -> what is drawn under it."""
-    by_hash = {record.hash: record for record in records}
-    kinds: dict[str, list[Record]] = {}
-    usual = usual_of(configs)
-    for config in configs:
-        if config.hash in by_hash:
-            kinds.setdefault(kind_of(preset, config, usual[config.task]), []).append(by_hash[config.hash])
     panels: dict[str, list[Cell]] = {}
-    for kind, own in kinds.items():
+    for (_, kind), own in by_kind(preset, configs, records).items():
         first, fitted = own[0], sum(record.fitted for record in own)
         name = NAMES.get(first.position, first.position)
         state = "" if fitted == len(own) else " (not fitted)" if not fitted else f" ({fitted} of {len(own)} fitted)"
