@@ -3,6 +3,7 @@
 import itertools
 from unittest import mock
 
+import pytest
 import torch
 
 from contracts.formulas import rpe_absolute_by_loops, rpe_square_by_loops
@@ -22,7 +23,7 @@ class TestLatentWindow(PositionContract):
     def test_soft_is_the_formula(self):
         """Of RPE-Square, with what lies beyond the window in the place of the end rows, and anchors lowered as much."""
         share = 0.5
-        for absolute, window in itertools.product((False, True), (1, 3)):
+        for (absolute, relative), window in itertools.product(((False, 4), (True, 2), (1, 3), (4, 0)), (1, 3)):
             position = LatentWindow(16, 4, window=window, absolute=absolute, anchor_scale=1.5, table_std=1.0).train()
             q, hidden = torch.randn(1, 4, 14, 4), torch.randn(1, 14, 16)
             anchor = position.anchor(q, q, hidden, causal(14), None).weights()
@@ -34,9 +35,8 @@ class TestLatentWindow(PositionContract):
             for j in range(14):
                 table = torch.cat([ends[0, :, j, None], position.table, ends[0, :, j, None]], dim=1)
                 one = rpe_square_by_loops(q, anchor, table)
-                if absolute:
-                    own = rpe_absolute_by_loops(q, anchor, table[:, : window + 2].flip(1))
-                    one = torch.cat([one[:, :2], own[:, 2:]], dim=1)
+                own = rpe_absolute_by_loops(q, anchor, table[:, : window + 2].flip(1))
+                one = torch.cat([one[:, :relative], own[:, relative:]], dim=1)
                 expected[:, :, j] = one[:, :, j] + beyond * anchor.diagonal(dim1=-2, dim2=-1)
             assert torch.allclose(bias.tril(), expected.tril(), atol=1e-4), (absolute, window)
 
@@ -69,3 +69,12 @@ class TestLatentWindow(PositionContract):
 class TestLatentWindowAbsolute(PositionContract):
     def make(self, dimension, heads, layer=0):
         return LatentWindow(dimension, heads, layer, window=2, absolute=True)
+
+    def test_not_more_heads_than_there_are(self):
+        for absolute in (-1, 5):
+            with pytest.raises(
+                ValueError, match=f"absolute must be true, false or a number of the 4 heads, got {absolute}"
+            ):
+                LatentWindow(8, 4, absolute=absolute)
+        with pytest.raises(ValueError, match="half of the heads are absolute"):
+            LatentWindow(9, 3, absolute=True)

@@ -22,9 +22,9 @@ OUTSIDE = "outside"
 class LatentWindow(Position):
     """q_j . R_m for |m| <= `window`, nothing visible beyond, with m = (j - a(j)) - (i - a(i)) as in RPE-Square.
 
-    a(j) is the last anchor up to j (`recent_scores`). With `absolute`, the second half of the heads take
-    m = -(i - a(i)) as in RPE-Absolute: the place of the key alone. A token that is an anchor belongs to the format and
-    is out of sight as a key.
+    a(j) is the last anchor up to j (`recent_scores`). The last `absolute` heads (a number, or True for half of them)
+    take m = -(i - a(i)) as in RPE-Absolute: the place of the key alone. A token that is an anchor belongs to the format
+    and is out of sight as a key.
 
     RPE-Square clips: all keys beyond its last row share it, and the longer the instance the more of them there are.
     Here they are out of sight. If the delimiters are the anchors, a query sees as many keys at every length, in the
@@ -46,7 +46,7 @@ class LatentWindow(Position):
         layer: int = 0,
         *,
         window: int = 1,
-        absolute: bool = False,
+        absolute: bool | int = False,
         unique: float = 0.1,
         anchor_scale: float = 4.0,
         table_std: float = 0.02,
@@ -54,9 +54,11 @@ class LatentWindow(Position):
         super().__init__(dimension, heads, layer)
         if window < 1:
             raise ValueError(f"window must be at least 1, got {window}")
-        if absolute and heads % 2:
+        if absolute is True and heads % 2:
             raise ValueError(f"half of the heads are absolute: their number must be even, got {heads}")
-        self.window, self.absolute = window, absolute
+        if not 0 <= absolute <= heads:
+            raise ValueError(f"absolute must be true, false or a number of the {heads} heads, got {absolute}")
+        self.window, self.absolute = window, heads // 2 if absolute is True else int(absolute)
         self.anchor = Anchor(dimension, heads, "recent", anchor_scale, hard="test", unique=unique)
         self.table = nn.Parameter(table_std * torch.randn(heads, 2 * window + 1, self.head_dimension))
 
@@ -76,8 +78,8 @@ class LatentWindow(Position):
         if anchors.distances is not None:
             own = anchors.distances[..., 0]
             every = append(cache, "distances", own, -1, anchors.keys)
-            if self.absolute:
-                own = torch.cat([own[:, : self.heads // 2], torch.zeros_like(own[:, self.heads // 2 :])], dim=1)
+            relative, absolute = self._kinds(own)
+            own = torch.cat([relative, torch.zeros_like(absolute)], dim=1)
             format_keys = (every == 0)[..., None, :]
             return (look_up(scores, own, every) + beyond * format_keys).to(q.dtype)
         rows = anchors.rows()
@@ -93,10 +95,14 @@ class LatentWindow(Position):
     def _soft(self, scores: Tensor, rows: Float[Tensor, "B #H q k"], every: Float[Tensor, "B #H k k"]) -> Tensor:
         if not self.absolute:
             return square_with(scores, rows, every)
-        (scores, others), (rows, _), (every, seen) = (part.chunk(2, dim=1) for part in (scores, rows, every))
+        (scores, others), (rows, _), (every, seen) = map(self._kinds, (scores, rows, every))
         distances = torch.arange(every.shape[-1] - 1, -1, -1, device=scores.device)
         by_distance = others.index_select(-1, (self.window + 1 - distances).clamp(min=0))
         return torch.cat([square_with(scores, rows, every), by_distance @ seen.transpose(-1, -2)], dim=1)
+
+    def _kinds(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Of the heads that take m from query and key, and of those that are absolute."""
+        return x[:, : self.heads - self.absolute], x[:, self.heads - self.absolute :]
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
         return self.relations(tokens, [j])[0][i]
