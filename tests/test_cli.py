@@ -222,6 +222,7 @@ def test_reproduce_runs_draws_and_compares(tmp_path, capsys):
     code, out, _ = ldhd(capsys, *arguments)
     assert code == 0
     assert "not as the paper says" in out  # after two steps
+    assert "one seed" in out
     for name in ("fig1", "fig2a", "fig2b"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert (tmp_path / f"{name}.pdf").read_bytes().startswith(b"%PDF")

@@ -131,6 +131,7 @@ def test_outcomes_are_means_over_all_seeds_and_count_the_fitted():
     assert len(found) == 1
     assert (found[0].seeds, found[0].fitted, found[0].agrees) == (2, 1, False)
     assert found[0].exact == pytest.approx(0.6)
+    assert found[0].by_seed == (1.0, 0.2)
 
 
 def test_presets_of_copy_share_the_defaults_of_a_plain_run():

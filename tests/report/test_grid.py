@@ -5,7 +5,7 @@ from ldhd.report.grid import draw_grid
 
 
 def outcome(task, label, factor, fitted=3):
-    return Outcome(task, label, 3, fitted, 100, factor / 20, "untold", None, factor, 1000, 1.0)
+    return Outcome(task, label, 3, fitted, 100, factor / 20, 3 * (factor / 20,), "untold", None, factor, 1000, 1.0)
 
 
 def test_every_cell_says_how_far_it_gets_and_what_did_not_fit():

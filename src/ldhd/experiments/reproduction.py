@@ -34,6 +34,8 @@ class Outcome:
     """The largest test scale."""
     exact: float
     """Exact match there, the mean over all seeds."""
+    by_seed: tuple[float, ...]
+    """The same of each seed."""
     claim: Claim
     agrees: bool | None
     """None where the paper says nothing that can be checked."""
@@ -47,7 +49,8 @@ class Outcome:
 def outcomes(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> list[Outcome]:
     """One for each kind of run; runs without a record are left out."""
     kinds, by_hash = by_kind(preset, configs, records), {config.hash: config for config in configs}
-    values = {kind: mean(record.results[-1].exact for record in found) for kind, found in kinds.items()}
+    by_seed = {kind: tuple(record.results[-1].exact for record in found) for kind, found in kinds.items()}
+    values = {kind: mean(found) for kind, found in by_seed.items()}
     best = max(values.values(), default=0.0)
     made = []
     for (task, label), found in kinds.items():
@@ -61,6 +64,7 @@ def outcomes(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Rec
                 fitted=sum(record.fitted for record in found),
                 scale=found[0].results[-1].scale,
                 exact=value,
+                by_seed=by_seed[task, label],
                 claim=claim,
                 agrees=_agrees(claim, value, values.get((task, "rpe-square"), best)),
                 factor=extrapolation_factor(found),

@@ -19,6 +19,7 @@ from ldhd.report.grid import draw_grid
 from ldhd.report.look import DASHES, MARKERS, Look, looks
 from ldhd.report.paper import draw_digits, draw_matrix
 from ldhd.report.plot import draw_curves, save_figure
+from ldhd.report.statistics import Mean, mean_interval
 from ldhd.report.summary import Cell, cells
 from ldhd.report.terminal import plain_table
 
@@ -71,18 +72,23 @@ def reproduction_view(written: dict[str, Any]) -> RenderableType:
     parts: list[RenderableType] = [escape(line) for line in told]
     if written["outcomes"]:
         table = plain_table()
-        for column in ("task", "", "fitted", "scale", "exact match in %", "factor", "the paper", ""):
+        for column in ("task", "", "fitted", "scale", "exact match in %", "95 % interval", "factor", "the paper", ""):
             table.add_column(column)
         for outcome in written["outcomes"]:
             agrees = {True: "as the paper says", False: "not as the paper says", None: ""}[outcome["agrees"]]
             claim = "" if outcome["claim"] == "untold" else outcome["claim"]
-            fitted, exact = f"{outcome['fitted']}/{outcome['seeds']}", f"{100 * outcome['exact']:.1f}"
+            fitted, exact = f"{outcome['fitted']}/{outcome['seeds']}", mean_interval(outcome["by_seed"])
             label = "" if outcome["label"] == outcome["task"] else outcome["label"]
             factor = f"{outcome['factor']:g}"
-            table.add_row(outcome["task"], label, fitted, str(outcome["scale"]), exact, factor, claim, agrees)
+            measured = f"{100 * exact.value:.1f}", _interval(exact)
+            table.add_row(outcome["task"], label, fitted, str(outcome["scale"]), *measured, factor, claim, agrees)
         parts.append(table)
     parts += [escape(f"figure: {path}") for path in written["figures"]]
     return Group(*parts, "")
+
+
+def _interval(mean: Mean) -> str:
+    return "one seed" if mean.low is None or mean.high is None else f"{100 * mean.low:.1f}-{100 * mean.high:.1f}"
 
 
 def preset_table(size: str) -> Table:
