@@ -4,7 +4,8 @@ import pytest
 
 from ldhd.experiments.config import make_config
 from ldhd.experiments.parts import outline
-from ldhd.experiments.presets import PRESETS, SIX, SIZES, chosen
+from ldhd.experiments.preset import SIX, SIZES
+from ldhd.experiments.presets import PRESETS, chosen
 from ldhd.experiments.record import Record
 from ldhd.experiments.reproduction import kind_of, outcomes, usual_of
 from ldhd.experiments.runner import check

@@ -12,7 +12,8 @@ from pydantic import BaseModel
 import ldhd
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.parts import outline, position_options
-from ldhd.experiments.presets import PRESETS, Claim, Preset
+from ldhd.experiments.preset import Claim, Preset
+from ldhd.experiments.presets import PRESETS
 from ldhd.experiments.record import Record
 from ldhd.experiments.verdict import FAILS, GENERALISES, extrapolation_factor
 from ldhd.files import BadFileError, read_json

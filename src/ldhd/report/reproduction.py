@@ -11,7 +11,8 @@ from rich.table import Table
 
 from ldhd.bench.ratio import machine
 from ldhd.experiments import Record, RunConfig
-from ldhd.experiments.presets import PRESETS, SIX, SIZES, Preset
+from ldhd.experiments.preset import SIX, SIZES, Preset
+from ldhd.experiments.presets import PRESETS
 from ldhd.experiments.reproduction import by_kind, document, outcomes, stem, stored
 from ldhd.files import write_json
 from ldhd.names import lookup_only

@@ -1,0 +1,128 @@
+"""Presets beyond the paper: the record, the embeddings of others, what each ingredient brings."""
+
+from dataclasses import replace
+from typing import Any
+
+from ldhd.experiments.preset import SIX, Part, Preset
+
+RECIPE: dict[str, Any] = {
+    "model.heads": 8,
+    "model.mlps": 2,
+    "model.weight_std": 0.08,
+    "model.position_only": True,
+    "model.log_length": False,
+    "model.sharpen": 5.0,
+    "model.null_lead": 1.0,
+    "position.absolute": True,
+    "train.steps": 1000,
+    "train.settle": 0.4,
+    "train.samples": "endless",
+    "train.learning_rate": 4e-3,
+    "train.weight_decay": 0.1,
+}
+"""What makes a latent window generalise on every task; see docs/recipe.md."""
+
+FAR = Part("copy", ("latent-window",), test_scales=(*range(1, 11), 20, 50, 100), model="small", settings=RECIPE)
+TWICE = {**RECIPE, "train.steps": 2000}
+"""Carries and remainders that depend on three digits take longer."""
+RECORD = (
+    FAR,
+    # no digit of a sum needs a place as such, and two heads must find all three delimiters: the more try the better
+    replace(FAR, task="addition", settings={**RECIPE, "position.absolute": False}),
+    replace(FAR, task="parity"),
+    replace(FAR, task="multiplication", settings=TWICE),
+    # a second absolute head would read the first digit of the long operand, which is the previous one up to scale 2
+    replace(FAR, task="division", settings={**TWICE, "position.absolute": 1}),
+    replace(FAR, task="addition-mod10"),
+    # aligned addition is trained at the width of its largest test scale
+    replace(FAR, task="addition-aligned", test_scales=tuple(range(1, 9))),
+)
+
+PEERS = (*SIX, "coupled", "fire", "randomized-rope", "randomized-rpe", "randomized-absolute")
+PEERS_MODEL: dict[str, Any] = {
+    "model.heads": 8,
+    "model.layers": 2,
+    "model.weight_std": 0.08,
+    "train.samples": "endless",
+    "train.learning_rate": 2e-3,
+    "train.weight_decay": 0.1,
+    # ids and lengths up to those of scale 100 are met in training
+    "position.abacus.max_offset": 100,
+    "position.coupled.max_offset": 100,
+    # a quarter of the strings, as its authors have it
+    "position.fire.threshold": 4,
+    **{
+        f"position.randomized-{name}.{option}": 310
+        for name in ("rope", "rpe", "absolute")
+        for option in ("max_length", "test_length")
+    },
+}
+"""Two layers for all, since multiplication and division need them with most embeddings."""
+LIKE_FOR_LIKE = tuple(
+    part
+    for own in RECORD[:6]
+    for part in (
+        own,
+        replace(own, positions=PEERS, settings={**PEERS_MODEL, "train.steps": own.settings["train.steps"]}),
+    )
+)
+
+ABLATED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("latent-window", {}),
+    ("latent-window", {"train.settle": 0.0}),
+    ("latent-window", {"position.unique": 0.0}),
+    ("latent-window", {"model.sharpen": 1.0}),
+    ("latent-window", {"model.position_only": False}),
+    ("latent-window", {"model.log_length": True}),
+    ("latent-window", {"model.null_key": False, "model.null_lead": 0.0}),
+    ("latent-window", {"model.null_lead": 0.0}),
+    ("latent-window", {"model.mlps": 1}),
+    ("latent-window", {"model.mlps": 1, "model.layers": 2}),
+    ("latent-window", {"model.heads": 4}),
+    ("latent-window", {"model.weight_std": 0.02}),
+    ("latent-window", {"train.weight_decay": 0.0}),
+    ("latent-window", {"train.weight_decay": 1.0}),
+    ("latent-window", {"train.learning_rate": 1e-3}),
+    ("latent-window", {"train.samples": 10_000}),
+    # crowds instead of a window, with anchors of every kind
+    ("rpe-square", {"position.hard": "test", "position.projections": "recent"}),
+    ("rpe-square", {"position.hard": "test", "position.projections": "key"}),
+    ("rpe-square", {"position.projections": "key"}),
+    ("rpe-square", {"position.hard": "test", "position.projections": "separate"}),
+)
+"""What is left out or changed, one at a time."""
+ABLATION = tuple(
+    replace(own, positions=(position,), settings={**own.settings, **changes})
+    for own in RECORD[:2]
+    for position, changes in (
+        *ABLATED,
+        ("latent-window", {"position.absolute": not own.settings["position.absolute"]}),
+    )
+)
+
+BEYOND: dict[str, Preset] = {
+    "record": Preset(
+        "Trained on scales 1-5, tested up to scale 100, with a latent window",
+        "nothing: it goes from 5 to 10 and from 4 to 5",
+        RECORD,
+        view="tasks",
+        claims={},
+        sizes={"quick": (0,), "full": tuple(range(10))},
+    ),
+    "peers": Preset(
+        "How many times farther than trained: the embeddings of others and ours, same tasks, same budget",
+        "nothing of most of them",
+        LIKE_FOR_LIKE,
+        view="grid",
+        claims={},
+        sizes={"quick": (0,), "full": (0, 1, 2)},
+    ),
+    "ablation": Preset(
+        "How many times farther than trained: the recipe, with one thing changed",
+        "nothing: the recipe is ours",
+        ABLATION,
+        view="grid",
+        claims={},
+        sizes={"quick": (0,), "full": (0, 1, 2)},
+    ),
+}
