@@ -169,6 +169,14 @@ def test_peers_are_compared_on_every_task_of_the_record():
     assert len(others) == 1
 
 
+def test_depths_share_their_two_layers_with_the_peers():
+    configs, rows = rows_of("depth")
+    assert len(set(zip((config.task for config in configs), rows, strict=True))) == len(configs)
+    assert {"rope, 1 layers", "rope, 2 layers"} <= set(rows)
+    peers = {config.hash for config in PRESETS["peers"].configs("quick")}
+    assert {config.hash for config in configs if config.model_options.layers == 2} <= peers
+
+
 def scored(seed, exact):
     """A record of a run on scales 1-2 whose exact match at each scale is given."""
     result = {"n": 1, "low": 0, "high": 1, "per_token": 1, "per_position": [1]}

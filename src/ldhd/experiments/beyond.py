@@ -67,6 +67,16 @@ LIKE_FOR_LIKE = tuple(
     )
 )
 
+DEPTHS = tuple(
+    replace(
+        own,
+        positions=SIX,
+        settings={**PEERS_MODEL, "model.layers": layers, "train.steps": own.settings["train.steps"]},
+    )
+    for own in RECORD[:6]
+    for layers in (1, 2)
+)
+
 ABLATED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("latent-window", {}),
     ("latent-window", {"train.settle": 0.0}),
@@ -114,6 +124,14 @@ BEYOND: dict[str, Preset] = {
         "nothing of most of them",
         LIKE_FOR_LIKE,
         view="grid",
+        claims={},
+        sizes={"quick": (0,), "full": (0, 1, 2)},
+    ),
+    "depth": Preset(
+        "How many times farther than trained: each embedding with the smallest depth at which it fits",
+        "nothing: its models have twelve layers",
+        DEPTHS,
+        view="depths",
         claims={},
         sizes={"quick": (0,), "full": (0, 1, 2)},
     ),

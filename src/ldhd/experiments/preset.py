@@ -100,7 +100,7 @@ class Preset:
     says: str
     """The paper's claim, in words."""
     parts: tuple[Part, ...] = ()
-    view: Literal["plane", "curves", "panels", "digits", "tasks", "shares", "grid"] = "curves"
+    view: Literal["plane", "curves", "panels", "digits", "tasks", "shares", "grid", "depths"] = "curves"
     claims: Mapping[str, Claim] = field(default_factory=lambda: CLAIMS)
     """By embedding, or by task where the view is `tasks`."""
     assumed: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -29,6 +29,7 @@ class Outcome:
 
     task: str
     label: str
+    layers: int
     seeds: int
     fitted: int
     scale: int
@@ -61,6 +62,7 @@ def outcomes(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Rec
             Outcome(
                 task=task,
                 label=label,
+                layers=config.model_options.layers,
                 seeds=len(found),
                 fitted=sum(record.fitted for record in found),
                 scale=found[0].results[-1].scale,
@@ -74,6 +76,16 @@ def outcomes(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Rec
             )
         )
     return made
+
+
+def smallest_depths(found: Sequence[Outcome]) -> list[Outcome]:
+    """Of outcomes that differ in depth the first at which most seeds fit, or the last; labelled by embedding."""
+    chosen: dict[tuple[str, str], Outcome] = {}
+    for outcome in sorted(found, key=lambda outcome: outcome.layers):
+        key = outcome.task, outcome.label.rsplit(", ", 1)[0]
+        if key not in chosen or 2 * chosen[key].fitted <= chosen[key].seeds:
+            chosen[key] = replace(outcome, label=key[1])
+    return list(chosen.values())
 
 
 def by_kind(
@@ -103,6 +115,8 @@ def kind_of(preset: Preset, config: RunConfig, usual: RunConfig) -> str:
         return config.task
     if preset.view == "grid":
         return _row(config, usual)
+    if preset.view == "depths":
+        return f"{config.position}, {config.model_options.layers} layers"
     return f"{config.position}, {100 * config.train.priming_share:g} %" if preset.view == "shares" else config.position
 
 

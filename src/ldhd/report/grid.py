@@ -12,8 +12,8 @@ LEAST = 0.8
 """Factors below it share its colour."""
 
 
-def draw_grid(outcomes: Sequence[Outcome], title: str) -> "Figure":
-    """Rows by tasks: the extrapolation factor, and below it exact match at the largest scale."""
+def draw_grid(outcomes: Sequence[Outcome], title: str, depths: bool = False) -> "Figure":
+    """Rows by tasks: the extrapolation factor, below it exact match at the largest scale, and with `depths` the depth."""
     from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
@@ -28,7 +28,8 @@ def draw_grid(outcomes: Sequence[Outcome], title: str) -> "Figure":
         factors[y][x] = max(outcome.factor, LEAST)
         ink = "white" if norm(factors[y][x]) > 0.6 else "black"
         fitted = "" if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fitted"
-        small = f"{100 * outcome.exact:.0f} % at {outcome.scale}{fitted}"
+        layers = f"{outcome.layers} layer{'s' * (outcome.layers > 1)}, " if depths else ""
+        small = f"{layers}{100 * outcome.exact:.0f} % at {outcome.scale}{fitted}"
         axes.text(x, y - 0.15, f"{outcome.factor:g}x", ha="center", va="center", color=ink, fontsize=9)
         axes.text(x, y + 0.25, small, ha="center", va="center", color=ink, fontsize=5.5)
     axes.imshow(factors, norm=norm, cmap="Greens", aspect="auto")

@@ -13,7 +13,7 @@ from ldhd.bench.ratio import machine
 from ldhd.experiments import Record, RunConfig
 from ldhd.experiments.preset import SIX, SIZES, Preset
 from ldhd.experiments.presets import PRESETS
-from ldhd.experiments.reproduction import by_kind, document, outcomes, stem, stored
+from ldhd.experiments.reproduction import by_kind, document, outcomes, smallest_depths, stem, stored
 from ldhd.files import write_json
 from ldhd.names import lookup_only
 from ldhd.report.grid import draw_grid
@@ -135,7 +135,7 @@ def preset_rows(size: str) -> list[dict[str, Any]]:
 
 def _in_short(document: dict[str, Any]) -> str:
     """`rpe-square 100, rpe 0 (not fitted)` and so on, at the largest scale."""
-    if PRESETS[document["preset"]].view == "grid":
+    if PRESETS[document["preset"]].view in ("grid", "depths"):
         return "drawn"
     return (
         ", ".join(
@@ -159,6 +159,8 @@ def _figure(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Reco
         return plane_figure()
     if preset.view == "grid":
         return draw_grid(outcomes(preset, configs, records), preset.title)
+    if preset.view == "depths":
+        return draw_grid(smallest_depths(outcomes(preset, configs, records)), preset.title, depths=True)
     panels = _panels(preset, configs, records)
     if preset.view == "digits":
         (found,) = panels.values()
