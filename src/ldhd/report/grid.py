@@ -13,7 +13,7 @@ LEAST = 0.8
 
 
 def draw_grid(outcomes: Sequence[Outcome], title: str, depths: bool = False) -> "Figure":
-    """Rows by tasks: the extrapolation factor, below it exact match at the largest scale, and with `depths` the depth."""
+    """Rows by tasks: the extrapolation factor, below it exact match at the largest scale; with `depths` the depth."""
     from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
