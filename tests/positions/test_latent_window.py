@@ -3,7 +3,6 @@
 import itertools
 from unittest import mock
 
-import pytest
 import torch
 
 from contracts.formulas import rpe_absolute_by_loops, rpe_square_by_loops
@@ -23,7 +22,7 @@ class TestLatentWindow(PositionContract):
     def test_soft_is_the_formula(self):
         """Of RPE-Square, with what lies beyond the window in the place of the end rows, and anchors lowered as much."""
         share = 0.5
-        for (absolute, relative), window in itertools.product(((False, 4), (True, 2), (1, 3), (4, 0)), (1, 3)):
+        for (absolute, relative), window in itertools.product(((False, 4), (True, 2), ("start", 2)), (1, 3)):
             position = LatentWindow(16, 4, window=window, absolute=absolute, anchor_scale=1.5, table_std=1.0).train()
             q, hidden = torch.randn(1, 4, 14, 4), torch.randn(1, 14, 16)
             anchor = position.anchor(q, q, hidden, causal(14), None).weights()
@@ -70,11 +69,20 @@ class TestLatentWindowAbsolute(PositionContract):
     def make(self, dimension, heads, layer=0):
         return LatentWindow(dimension, heads, layer, window=2, absolute=True)
 
-    def test_not_more_heads_than_there_are(self):
-        for absolute in (-1, 5):
-            with pytest.raises(
-                ValueError, match=f"absolute must be true, false or a number of the 4 heads, got {absolute}"
-            ):
-                LatentWindow(8, 4, absolute=absolute)
-        with pytest.raises(ValueError, match="half of the heads are absolute"):
-            LatentWindow(9, 3, absolute=True)
+
+class TestLatentWindowFromTheStart(PositionContract):
+    def make(self, dimension, heads, layer=0):
+        return LatentWindow(dimension, heads, layer, window=2, absolute="start")
+
+    def test_half_of_the_heads_measure_from_the_first_token(self):
+        position = self.make(8, 4).train()
+        visible = causal(6) & (torch.arange(6) >= 2)  # two tokens of padding on the left
+        hidden, q = torch.randn(1, 6, 8), torch.randn(1, 4, 6, 2)
+        weights = position.anchor(q, q, hidden, visible | torch.eye(6, dtype=torch.bool), None).weights()
+        assert torch.allclose(weights[:, 2:, 2:, 2], torch.ones(1, 2, 4))
+        assert not torch.allclose(weights[:, :2, 2:, 2], torch.ones(1, 2, 4))
+
+    def test_relation_holds_the_place_in_the_string(self):
+        position = LatentWindow(8, 2, absolute="start")
+        assert [position.relation("b7=12", 4, i)[1] for i in range(5)] == [OUTSIDE, -1, OUTSIDE, OUTSIDE, OUTSIDE]
+        assert LatentWindow(8, 2, absolute=True).relation("b7=12", 4, 3) == (1, -1)

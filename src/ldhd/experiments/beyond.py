@@ -31,8 +31,8 @@ RECORD = (
     replace(FAR, task="addition", settings={**RECIPE, "position.absolute": False}),
     replace(FAR, task="parity"),
     replace(FAR, task="multiplication", settings=TWICE),
-    # a second absolute head would read the first digit of the long operand, which is the previous one up to scale 2
-    replace(FAR, task="division", settings={**TWICE, "position.absolute": 1}),
+    # a place counted from any delimiter shows the first digit of the long operand, the previous one up to scale 2
+    replace(FAR, task="division", settings={**TWICE, "position.absolute": "start"}),
     replace(FAR, task="addition-mod10"),
     # aligned addition is trained at the width of its largest test scale
     replace(FAR, task="addition-aligned", test_scales=tuple(range(1, 9))),

@@ -17,6 +17,9 @@ from ldhd.positions.unique import discourage_repeated
 TIE_BREAK = 1e-5
 """What a hard anchor's score gains for each position it stands later."""
 
+SHUT = -30.0
+"""The score of what is no anchor, whatever it is."""
+
 Hard = bool | Literal["test"]
 Projections = Literal["separate", "shared", "key", "recent"]
 
@@ -72,7 +75,8 @@ class Anchor(nn.Module):
     used, their weights made to sum to one.
 
     `unique` is the weight of a cost, in training, of anchors that are not the only token of their kind
-    (`discourage_repeated`, for `recent`): what stands in many places marks none.
+    (`discourage_repeated`, for `recent`): what stands in many places marks none. The last `shut` heads of `recent`
+    have the first token for their anchor, always.
     """
 
     def __init__(
@@ -85,6 +89,7 @@ class Anchor(nn.Module):
         anchors: int | None = None,
         top: int | None = None,
         unique: float = 0.0,
+        shut: int = 0,
     ):
         super().__init__()
         if projections not in get_args(Projections):
@@ -103,6 +108,7 @@ class Anchor(nn.Module):
         if unique < 0:
             raise ValueError(f"unique must not be negative, got {unique}")
         self.projections, self.scale, self.hard, self.top, self.unique = projections, scale, hard, top, unique
+        self.shut = shut
         if projections == "separate":
             self.query = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
             self.key = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
@@ -143,6 +149,8 @@ class Anchor(nn.Module):
 
     def _key_scores(self, hidden: Tensor, visible: Tensor, cache: Cache | None) -> Float[Tensor, "B A k"]:
         scores = self.scale * full_precision(self.key(hidden)).transpose(1, 2)
+        if self.shut:
+            scores = torch.cat([scores[:, : -self.shut], torch.full_like(scores[:, -self.shut :], SHUT)], dim=1)
         scores = append(cache, "anchor_keys", scores, -1, visible.shape[-1])
         # padding aside, the last position sees all keys that any position sees
         return scores.masked_fill(~visible[:, :, -1], -torch.inf)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Hashable, Sequence
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -22,9 +23,10 @@ OUTSIDE = "outside"
 class LatentWindow(Position):
     """q_j . R_m for |m| <= `window`, nothing visible beyond, with m = (j - a(j)) - (i - a(i)) as in RPE-Square.
 
-    a(j) is the last anchor up to j (`recent_scores`). The last `absolute` heads (a number, or True for half of them)
-    take m = -(i - a(i)) as in RPE-Absolute: the place of the key alone. A token that is an anchor belongs to the format
-    and is out of sight as a key.
+    a(j) is the last anchor up to j (`recent_scores`). With `absolute`, the second half of the heads take
+    m = -(i - a(i)) as in RPE-Absolute: the place of the key alone. With `absolute="start"` these heads have the first
+    token for their anchor and no other, m = -i: the place in the string. A token that is an anchor belongs to the
+    format and is out of sight as a key.
 
     RPE-Square clips: all keys beyond its last row share it, and the longer the instance the more of them there are.
     Here they are out of sight. If the delimiters are the anchors, a query sees as many keys at every length, in the
@@ -46,7 +48,7 @@ class LatentWindow(Position):
         layer: int = 0,
         *,
         window: int = 1,
-        absolute: bool | int = False,
+        absolute: bool | Literal["start"] = False,
         unique: float = 0.1,
         anchor_scale: float = 4.0,
         table_std: float = 0.02,
@@ -54,12 +56,11 @@ class LatentWindow(Position):
         super().__init__(dimension, heads, layer)
         if window < 1:
             raise ValueError(f"window must be at least 1, got {window}")
-        if absolute is True and heads % 2:
+        if absolute and heads % 2:
             raise ValueError(f"half of the heads are absolute: their number must be even, got {heads}")
-        if not 0 <= absolute <= heads:
-            raise ValueError(f"absolute must be true, false or a number of the {heads} heads, got {absolute}")
-        self.window, self.absolute = window, heads // 2 if absolute is True else int(absolute)
-        self.anchor = Anchor(dimension, heads, "recent", anchor_scale, hard="test", unique=unique)
+        self.window, self.absolute = window, absolute
+        shut = heads // 2 if absolute == "start" else 0
+        self.anchor = Anchor(dimension, heads, "recent", anchor_scale, hard="test", unique=unique, shut=shut)
         self.table = nn.Parameter(table_std * torch.randn(heads, 2 * window + 1, self.head_dimension))
 
     def bias(
@@ -78,8 +79,8 @@ class LatentWindow(Position):
         if anchors.distances is not None:
             own = anchors.distances[..., 0]
             every = append(cache, "distances", own, -1, anchors.keys)
-            relative, absolute = self._kinds(own)
-            own = torch.cat([relative, torch.zeros_like(absolute)], dim=1)
+            if self.absolute:
+                own = torch.cat([own[:, : self.heads // 2], torch.zeros_like(own[:, self.heads // 2 :])], dim=1)
             format_keys = (every == 0)[..., None, :]
             return (look_up(scores, own, every) + beyond * format_keys).to(q.dtype)
         rows = anchors.rows()
@@ -95,27 +96,22 @@ class LatentWindow(Position):
     def _soft(self, scores: Tensor, rows: Float[Tensor, "B #H q k"], every: Float[Tensor, "B #H k k"]) -> Tensor:
         if not self.absolute:
             return square_with(scores, rows, every)
-        (scores, others), (rows, _), (every, seen) = map(self._kinds, (scores, rows, every))
+        (scores, others), (rows, _), (every, seen) = (part.chunk(2, dim=1) for part in (scores, rows, every))
         distances = torch.arange(every.shape[-1] - 1, -1, -1, device=scores.device)
         by_distance = others.index_select(-1, (self.window + 1 - distances).clamp(min=0))
         return torch.cat([square_with(scores, rows, every), by_distance @ seen.transpose(-1, -2)], dim=1)
-
-    def _kinds(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Of the heads that take m from query and key, and of those that are absolute."""
-        return x[:, : self.heads - self.absolute], x[:, self.heads - self.absolute :]
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
         return self.relations(tokens, [j])[0][i]
 
     def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
         own = natural_distances(tokens)
-        return [[self._both(own[j], own[i]) for i in range(j + 1)] for j in queries]
+        places = range(len(tokens)) if self.absolute == "start" else own
+        square = [[self._inside(own[j], own[i]) for i in range(j + 1)] for j in queries]
+        if not self.absolute:
+            return square
+        return [[(m, self._inside(0, places[i])) for i, m in enumerate(row)] for row in square]
 
-    def _both(self, query: int, key: int) -> Hashable:
-        """What heads of either kind tell."""
-        if key == 0:
-            return (OUTSIDE, OUTSIDE) if self.absolute else OUTSIDE
-        return (self._inside(query - key), self._inside(-key)) if self.absolute else self._inside(query - key)
-
-    def _inside(self, m: int) -> Hashable:
-        return m if abs(m) <= self.window else OUTSIDE
+    def _inside(self, query: int, key: int) -> Hashable:
+        """The class of a key, given both places; place 0 is an anchor's."""
+        return query - key if key and abs(query - key) <= self.window else OUTSIDE
