@@ -1,5 +1,6 @@
 """Presets beyond the paper: the record, the embeddings of others, what each ingredient brings."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -100,14 +101,32 @@ ABLATED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rpe-square", {"position.projections": "key"}),
     ("rpe-square", {"position.hard": "test", "position.projections": "separate"}),
 )
-"""What is left out or changed, one at a time."""
-ABLATION = tuple(
-    replace(own, positions=(position,), settings={**own.settings, **changes})
-    for own in RECORD[:2]
-    for position, changes in (
-        *ABLATED,
-        ("latent-window", {"position.absolute": not own.settings["position.absolute"]}),
+"""What is left out or changed, one at a time, on copy and addition."""
+HARDER = (
+    "train.settle",
+    "position.unique",
+    "model.sharpen",
+    "model.null_lead",
+    "model.mlps",
+    "model.weight_std",
+    "train.learning_rate",
+    "train.samples",
+)
+"""Of the changes of one setting, those that are tried on multiplication too, which takes twice as long."""
+
+
+def _ablation(own: Part, changed: Sequence[tuple[str, dict[str, Any]]]) -> tuple[Part, ...]:
+    absolute = "latent-window", {"position.absolute": not own.settings["position.absolute"]}
+    return tuple(
+        replace(own, positions=(position,), settings={**own.settings, **changes})
+        for position, changes in (*changed, absolute)
     )
+
+
+ABLATION = (
+    *_ablation(RECORD[0], ABLATED),
+    *_ablation(RECORD[1], ABLATED),
+    *_ablation(RECORD[3], [(position, changes) for position, changes in ABLATED if {*changes} < {*HARDER}]),
 )
 
 BEYOND: dict[str, Preset] = {
