@@ -4,19 +4,19 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import TypeVar
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn, track
 from rich.progress import Progress as Bars
 
 from ldhd.experiments import Progress
+from ldhd.report.terminal import console
 
 Item = TypeVar("Item")
 
 
 def watch(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
     """The items, with a bar of how many have come; quiet off a terminal."""
-    console = Console(stderr=True)
-    yield from track(items, what, total=total, console=console, disable=not console.is_terminal, transient=True)
+    screen = console(stderr=True)
+    yield from track(items, what, total=total, console=screen, disable=not screen.is_terminal, transient=True)
 
 
 class ProgressBars:
@@ -30,8 +30,8 @@ class ProgressBars:
             TextColumn("{task.fields[speed]}"),
             TimeRemainingColumn(),
             TextColumn("{task.fields[state]}"),
-            console=Console(stderr=True),
-            disable=not Console(stderr=True).is_terminal,
+            console=console(stderr=True),
+            disable=not console(stderr=True).is_terminal,
         )
         self.rows: dict[str, TaskID] = {}
 

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 from types import TracebackType
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.markup import escape
 
 from ldhd.experiments import Failure, Progress, Record, RunConfig
 from ldhd.report.summary import Cell, kind, told_apart
 from ldhd.report.swept import Summary
-from ldhd.report.terminal import plain_table
+from ldhd.report.terminal import console, plain_table
 
 MOST_FAILURES = 20
 """Failures told one by one."""
@@ -26,9 +26,9 @@ class SweepView:
         self.running: dict[str, Progress] = {}
         self.done = self.failed = self.read = 0
         self.started: float | None = None
-        console = Console(stderr=True)
-        self.live = Live(get_renderable=self.render, console=console, refresh_per_second=4, transient=True)
-        self.shown = console.is_terminal
+        screen = console(stderr=True)
+        self.live = Live(get_renderable=self.render, console=screen, refresh_per_second=4, transient=True)
+        self.shown = screen.is_terminal
 
     def __enter__(self) -> "SweepView":
         if self.shown:

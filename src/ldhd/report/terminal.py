@@ -16,8 +16,13 @@ def print_view(view: RenderableType | dict[str, Any]) -> None:
     if isinstance(view, dict):
         print(json.dumps(view, indent=2))
         return
-    console = Console()
-    (console if console.is_terminal else Console(width=PIPE_WIDTH)).print(view)
+    screen = console()
+    (screen if screen.is_terminal else console(width=PIPE_WIDTH)).print(view)
+
+
+def console(**given: Any) -> Console:
+    """A task called `module:NAME` may stand before a colon, and is no emoji."""
+    return Console(emoji=False, **given)
 
 
 def plain_table(title: str | None = None) -> Table:
