@@ -16,8 +16,8 @@ demo: setup
 	$(BIN)/ldhd demo
 
 lint: setup
-	$(BIN)/ruff check src tests examples
-	$(BIN)/ruff format --check src tests examples
+	$(BIN)/ruff check src tests examples results
+	$(BIN)/ruff format --check src tests examples results/plateau.py
 	$(BIN)/mypy
 
 test: lint

@@ -35,6 +35,8 @@ class ThreeAddends(Format):
     >>> b21+543+9=663e      12 + 345 + 9 = 366
     """
 
+    exchangeable = (("x", "y", "z"), ("x_previous", "y_previous", "z_previous"))
+
     def prompt(self, latent: Addends) -> str:
         return f"b{'+'.join(map(digits.write, latent))}="
 

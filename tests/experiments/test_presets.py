@@ -156,6 +156,26 @@ def test_rows_of_the_ablation_name_what_is_changed():
     assert found["copy", "settle=0"].train.settle == 0
     assert found["copy", "layers=2, mlps=1"].model_options.layers == 2
     assert found["copy", "rpe-square (projections=recent, hard=test)"].position == "rpe-square"
+    assert {row for task, row in found if task == "multiplication"} == {
+        "latent-window",
+        "settle=0",
+        "unique=0",
+        "sharpen=1",
+        "null_lead=0",
+        "mlps=1",
+        "weight_std=0.02",
+        "learning_rate=0.001",
+        "samples=10000",
+        "absolute=False",
+    }
+
+
+def test_the_record_differs_by_task_in_what_is_absolute_and_in_steps():
+    found = {config.task: config for config in PRESETS["record"].configs("quick")}
+    absolute = {task: config.position_options["latent-window"]["absolute"] for task, config in found.items()}
+    assert [task for task in absolute if absolute[task] is not True] == ["addition", "division"]
+    assert (absolute["addition"], absolute["division"]) == (False, "start")
+    assert {task for task in found if found[task].train.steps == 2000} == {"multiplication", "division"}
 
 
 def test_peers_are_compared_on_every_task_of_the_record():
@@ -172,7 +192,7 @@ def test_peers_are_compared_on_every_task_of_the_record():
 def test_depths_share_their_two_layers_with_the_peers():
     configs, rows = rows_of("depth")
     assert len(set(zip((config.task for config in configs), rows, strict=True))) == len(configs)
-    assert {"rope, 1 layers", "rope, 2 layers"} <= set(rows)
+    assert {"rope, 1 layer", "rope, 2 layers"} <= set(rows)
     peers = {config.hash for config in PRESETS["peers"].configs("quick")}
     assert {config.hash for config in configs if config.model_options.layers == 2} <= peers
 

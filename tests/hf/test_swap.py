@@ -27,6 +27,7 @@ SWAPS = [
     ("rpe-square", {}),
     ("rpe-square", {"projections": "separate", "max_distance": 12}),
     ("rpe-square", {"projections": "shared", "hard": True}),
+    ("latent-window", {"absolute": "start"}),
     ("rpe", {}),
     ("rope", {}),
     ("alibi", {}),

@@ -3,14 +3,17 @@
 import itertools
 from unittest import mock
 
+import pytest
 import torch
 
 from contracts.formulas import rpe_absolute_by_loops, rpe_square_by_loops
 from contracts.position import PositionContract, bias_of, causal
+from ldhd.experiments.parts import position_options
 from ldhd.model import GPT, ModelConfig
 from ldhd.positions import (
     LatentWindow,
 )
+from ldhd.positions.anchor import Anchor
 from ldhd.positions.latent_window import BEYOND, OUTSIDE
 from ldhd.tasks.tokens import VOCABULARY_SIZE, encode
 
@@ -81,8 +84,23 @@ class TestLatentWindowFromTheStart(PositionContract):
         weights = position.anchor(q, q, hidden, visible | torch.eye(6, dtype=torch.bool), None).weights()
         assert torch.allclose(weights[:, 2:, 2:, 2], torch.ones(1, 2, 4))
         assert not torch.allclose(weights[:, :2, 2:, 2], torch.ones(1, 2, 4))
+        hard = position.eval().anchor(q, q, hidden, visible | torch.eye(6, dtype=torch.bool), None).distances[..., 0]
+        assert hard[0, 2:, 2:].tolist() == 2 * [[0, 1, 2, 3]]
+
+    def test_their_gates_are_not_trained(self):
+        position = self.make(8, 4).train()
+        hidden = torch.randn(1, 3, 8).repeat(1, 3, 1)  # every token stands in three places
+        bias_of(position, torch.randn(1, 4, 9, 2), hidden).sum().backward()
+        gradient = position.anchor.key.weight.grad.abs().amax(-1)
+        assert gradient[:2].min() > 0
+        assert gradient[2:].max() == 0
 
     def test_relation_holds_the_place_in_the_string(self):
         position = LatentWindow(8, 2, absolute="start")
         assert [position.relation("b7=12", 4, i)[1] for i in range(5)] == [OUTSIDE, -1, OUTSIDE, OUTSIDE, OUTSIDE]
-        assert LatentWindow(8, 2, absolute=True).relation("b7=12", 4, 3) == (1, -1)
+
+    def test_another_word_is_refused(self):
+        with pytest.raises(ValueError, match="absolute: .*valid boolean or .*'start'"):
+            position_options("latent-window", {"absolute": "end"})
+        with pytest.raises(ValueError, match="some of the 4 of 'recent'"):
+            Anchor(8, 4, "key", 1.0, shut=2)

@@ -5,8 +5,10 @@ from ldhd.report.grid import draw_grid
 
 
 def outcome(task, label, factor, fitted=3, layers=1):
-    exact = factor / 20
-    return Outcome(task, label, layers, 3, fitted, 100, exact, 3 * (exact,), "untold", None, factor, 1000, 1.0)
+    exact, position = factor / 20, label.split(",")[0]
+    return Outcome(
+        task, label, position, layers, 3, fitted, 100, exact, 3 * (exact,), "untold", None, factor, 1000, 1.0
+    )
 
 
 def test_every_cell_says_how_far_it_gets_and_what_did_not_fit():
@@ -33,7 +35,8 @@ def test_of_several_depths_the_first_that_most_seeds_fit():
         for name, found in (("rope", ((1, 0.4, 1), (2, 1.0, 2), (3, 2.0, 3))), ("none", ((1, 0.2, 0), (2, 0.6, 1))))
         for layers, factor, fitted in found
     ]
-    found = smallest_depths(depths)
+    unknown = outcome("copy", "rpe, 2 layers", 2.0, layers=2)  # its one layer is still to be trained
+    found = smallest_depths([*depths, unknown])
     assert [(one.label, one.layers, one.factor) for one in found] == [("rope", 2, 1.0), ("none", 2, 0.6)]
     (axes,) = draw_grid(found, "far", depths=True).axes
     assert "2 layers, 5 % at 100, 2/3 fitted" in {text.get_text() for text in axes.texts}

@@ -42,7 +42,6 @@ RECORD = (
 PEERS = (*SIX, "coupled", "fire", "randomized-rope", "randomized-rpe", "randomized-absolute")
 PEERS_MODEL: dict[str, Any] = {
     "model.heads": 8,
-    "model.layers": 2,
     "model.weight_std": 0.08,
     "train.samples": "endless",
     "train.learning_rate": 2e-3,
@@ -58,25 +57,17 @@ PEERS_MODEL: dict[str, Any] = {
         for option in ("max_length", "test_length")
     },
 }
-"""Two layers for all, since multiplication and division need them with most embeddings."""
-LIKE_FOR_LIKE = tuple(
-    part
-    for own in RECORD[:6]
-    for part in (
-        own,
-        replace(own, positions=PEERS, settings={**PEERS_MODEL, "train.steps": own.settings["train.steps"]}),
-    )
-)
+"""With two layers for all, since multiplication and division need them with most embeddings."""
 
-DEPTHS = tuple(
-    replace(
-        own,
-        positions=SIX,
-        settings={**PEERS_MODEL, "model.layers": layers, "train.steps": own.settings["train.steps"]},
-    )
-    for own in RECORD[:6]
-    for layers in (1, 2)
-)
+
+def _others(own: Part, positions: tuple[str, ...], layers: int = 2) -> Part:
+    """Other embeddings on a task of the record, trained for as many steps."""
+    settings = {**PEERS_MODEL, "model.layers": layers, "train.steps": own.settings["train.steps"]}
+    return replace(own, positions=positions, settings=settings)
+
+
+LIKE_FOR_LIKE = tuple(part for own in RECORD[:6] for part in (own, _others(own, PEERS)))
+DEPTHS = tuple(_others(own, SIX, layers) for own in RECORD[:6] for layers in (1, 2))
 
 ABLATED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("latent-window", {}),
@@ -101,7 +92,7 @@ ABLATED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rpe-square", {"position.projections": "key"}),
     ("rpe-square", {"position.hard": "test", "position.projections": "separate"}),
 )
-"""What is left out or changed, one at a time, on copy and addition."""
+"""What is left out or changed, one at a time: all of it on copy and addition."""
 HARDER = (
     "train.settle",
     "position.unique",
@@ -112,7 +103,7 @@ HARDER = (
     "train.learning_rate",
     "train.samples",
 )
-"""Of the changes of one setting, those that are tried on multiplication too, which takes twice as long."""
+"""Of these the settings whose changes are tried on multiplication too, which takes twice as long."""
 
 
 def _ablation(own: Part, changed: Sequence[tuple[str, dict[str, Any]]]) -> tuple[Part, ...]:
@@ -126,7 +117,9 @@ def _ablation(own: Part, changed: Sequence[tuple[str, dict[str, Any]]]) -> tuple
 ABLATION = (
     *_ablation(RECORD[0], ABLATED),
     *_ablation(RECORD[1], ABLATED),
-    *_ablation(RECORD[3], [(position, changes) for position, changes in ABLATED if {*changes} < {*HARDER}]),
+    *_ablation(
+        RECORD[3], [(position, changes) for position, changes in ABLATED if all(key in HARDER for key in changes)]
+    ),
 )
 
 BEYOND: dict[str, Preset] = {

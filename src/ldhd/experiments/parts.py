@@ -159,4 +159,7 @@ def _checked(term: str, kind: type[Position], given: Mapping[str, Any]) -> dict[
     try:
         return options_model(kind)(**given).model_dump()
     except ValidationError as error:
-        raise ValueError(explain(error, f"position.{term}.")) from None
+        field = error.errors()[0]["loc"][0]
+        # a value that is of none of several types has an error for each
+        wrong = dict.fromkeys(found["msg"] for found in error.errors() if found["loc"][0] == field)
+        raise ValueError(f"position.{term}.{field}: {' or '.join(wrong)}") from None

@@ -29,6 +29,7 @@ class Outcome:
 
     task: str
     label: str
+    position: str
     layers: int
     seeds: int
     fitted: int
@@ -62,6 +63,7 @@ def outcomes(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Rec
             Outcome(
                 task=task,
                 label=label,
+                position=config.position,
                 layers=config.model_options.layers,
                 seeds=len(found),
                 fitted=sum(record.fitted for record in found),
@@ -79,13 +81,21 @@ def outcomes(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Rec
 
 
 def smallest_depths(found: Sequence[Outcome]) -> list[Outcome]:
-    """Of outcomes that differ in depth the first at which most seeds fit, or the last; labelled by embedding."""
+    """Of outcomes that differ in depth the first at which most seeds fit, or the last; labelled by embedding.
+
+    Where there is nothing of the smallest depth yet, nothing is known.
+    """
     chosen: dict[tuple[str, str], Outcome] = {}
+    least = min((outcome.layers for outcome in found), default=1)
     for outcome in sorted(found, key=lambda outcome: outcome.layers):
-        key = outcome.task, outcome.label.rsplit(", ", 1)[0]
-        if key not in chosen or 2 * chosen[key].fitted <= chosen[key].seeds:
-            chosen[key] = replace(outcome, label=key[1])
+        key = outcome.task, outcome.position
+        if outcome.layers == least or (key in chosen and 2 * chosen[key].fitted <= chosen[key].seeds):
+            chosen[key] = replace(outcome, label=outcome.position)
     return list(chosen.values())
+
+
+def depth(layers: int) -> str:
+    return f"{layers} layer{'s' * (layers > 1)}"
 
 
 def by_kind(
@@ -116,7 +126,7 @@ def kind_of(preset: Preset, config: RunConfig, usual: RunConfig) -> str:
     if preset.view == "grid":
         return _row(config, usual)
     if preset.view == "depths":
-        return f"{config.position}, {config.model_options.layers} layers"
+        return f"{config.position}, {depth(config.model_options.layers)}"
     return f"{config.position}, {100 * config.train.priming_share:g} %" if preset.view == "shares" else config.position
 
 

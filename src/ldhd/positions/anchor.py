@@ -107,6 +107,8 @@ class Anchor(nn.Module):
             raise ValueError("hard anchors are one each; top is for soft ones")
         if unique < 0:
             raise ValueError(f"unique must not be negative, got {unique}")
+        if shut and (projections != "recent" or not 0 < shut <= heads or self.anchors != heads):
+            raise ValueError(f"heads without anchors are some of the {heads} of 'recent', each its own, got {shut}")
         self.projections, self.scale, self.hard, self.top, self.unique = projections, scale, hard, top, unique
         self.shut = shut
         if projections == "separate":

@@ -56,6 +56,8 @@ class LatentWindow(Position):
         super().__init__(dimension, heads, layer)
         if window < 1:
             raise ValueError(f"window must be at least 1, got {window}")
+        if absolute not in (False, True, "start"):
+            raise ValueError(f"absolute must be true, false or start, got {absolute!r}")
         if absolute and heads % 2:
             raise ValueError(f"half of the heads are absolute: their number must be even, got {heads}")
         self.window, self.absolute = window, absolute

@@ -73,14 +73,23 @@ def _choices(term: Position, delimiters: Sequence[str]) -> list[Part | None]:
     if isinstance(term, Anchored):
         return [*_anchored(term, name, delimiters), None]
     if isinstance(term, LatentWindow):
-        kinds = (0, 1) if term.absolute else (None,)
-        return [replace(part, component=kind) for part in _anchored(term, name, delimiters) for kind in kinds]
+        return _window(term, name, delimiters)
     sample = term.relation("b0", 1, 1)
     if sample is None:
         return [None]
     if isinstance(sample, tuple) and len(sample) == 2:
         return [Part(name, term), Part(f"{name} of the key", term, component=1), None]
     return [Part(name, term), None]
+
+
+def _window(term: LatentWindow, name: str, delimiters: Sequence[str]) -> list[Part | None]:
+    parts = list(_anchored(term, name, delimiters))
+    if not term.absolute:
+        return [*parts]
+    square = [replace(part, component=0) for part in parts]
+    if term.absolute == "start":
+        return [*square, Part(f"{name} from the start", term, component=1)]
+    return [*square, *(replace(part, name=f"{part.name}, of the key", component=1) for part in parts)]
 
 
 def _anchored(term: Position, name: str, delimiters: Sequence[str]) -> Iterator[Part]:

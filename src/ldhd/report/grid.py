@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ldhd.experiments.reproduction import Outcome
+from ldhd.experiments.reproduction import Outcome, depth
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +28,7 @@ def draw_grid(outcomes: Sequence[Outcome], title: str, depths: bool = False) -> 
         factors[y][x] = max(outcome.factor, LEAST)
         ink = "white" if norm(factors[y][x]) > 0.6 else "black"
         fitted = "" if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fitted"
-        layers = f"{outcome.layers} layer{'s' * (outcome.layers > 1)}, " if depths else ""
+        layers = f"{depth(outcome.layers)}, " if depths else ""
         small = f"{layers}{100 * outcome.exact:.0f} % at {outcome.scale}{fitted}"
         axes.text(x, y - 0.15, f"{outcome.factor:g}x", ha="center", va="center", color=ink, fontsize=9)
         axes.text(x, y + 0.25, small, ha="center", va="center", color=ink, fontsize=5.5)
