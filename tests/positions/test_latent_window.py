@@ -100,7 +100,7 @@ class TestLatentWindowFromTheStart(PositionContract):
         assert [position.relation("b7=12", 4, i)[1] for i in range(5)] == [OUTSIDE, -1, OUTSIDE, OUTSIDE, OUTSIDE]
 
     def test_another_word_is_refused(self):
-        with pytest.raises(ValueError, match="absolute: .*valid boolean or .*'start'"):
+        with pytest.raises(ValueError, match=r"absolute: .*valid boolean or .*'start'"):
             position_options("latent-window", {"absolute": "end"})
         with pytest.raises(ValueError, match="some of the 4 of 'recent'"):
             Anchor(8, 4, "key", 1.0, shut=2)
