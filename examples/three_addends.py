@@ -2,7 +2,7 @@
 
 cd examples
 ldhd tasks three_addends:THREE --scale 4
-ldhd sweep three_addends.toml --out runs      # trained on 1-5, tested up to 100: the recipe of docs/recipe.md
+ldhd sweep three_addends.toml --out runs      # with the recipe of docs/recipe.md, trained on 1-5, tested up to 100
 """
 
 from functools import reduce
