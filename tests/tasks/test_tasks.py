@@ -155,7 +155,7 @@ class TestAdditionMod10(TaskContract):
 
 
 def test_every_task_is_tested_under_its_name():
-    tested = {kind.task.name for kind in TaskContract.__subclasses__()}
+    tested = {kind.task.name for kind in TaskContract.__subclasses__() if kind.__module__ == __name__}
     assert tested == set(TASKS)
     assert all(task.name == name for name, task in TASKS.items())
 
