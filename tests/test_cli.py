@@ -6,18 +6,10 @@ import sys
 
 import pytest
 
-from ldhd.cli import main
+from contracts.command import ldhd
 
 TINY = ["--steps", "3", "--workers", "1", "--set", "model.dimension=16", "--set", "model.heads=2"]
 TINY += ["--set", "train.batch_size=8", "--set", "train.samples=40", "--set", "test_instances=5"]
-
-
-def ldhd(capsys, *arguments):
-    """Exit code, standard output and standard error of one call."""
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return ended.value.code, captured.out, captured.err
 
 
 @pytest.fixture

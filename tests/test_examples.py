@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from contracts.command import ldhd
 from contracts.task import TaskContract
-from ldhd.cli import main
 from ldhd.experiments.parts import load_task
 from ldhd.experiments.presets import PRESETS
 from ldhd.sweep.file import read_sweep
@@ -46,6 +46,6 @@ def test_its_sweep_is_the_recipe_of_addition_with_more_steps():
 
 
 def test_the_name_of_a_task_is_no_emoji(capsys):
-    with pytest.raises(SystemExit, match="0"):
-        main(["tasks", "three_addends:THREE", "--scale", "2"])
-    assert "three_addends:THREE:" in capsys.readouterr().out
+    code, out, _ = ldhd(capsys, "tasks", "three_addends:THREE", "--scale", "2")
+    assert code == 0
+    assert "three_addends:THREE:" in out

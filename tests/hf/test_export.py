@@ -11,8 +11,8 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments, pipeline
 
 import ldhd
+from contracts import command
 from contracts.hub import trained
-from ldhd.cli import main
 from ldhd.evaluate import greedy
 from ldhd.evaluate.accuracy import questions
 from ldhd.hf import LdhdForCausalLM, export_run
@@ -162,10 +162,7 @@ def test_the_folders_code_names_no_other_package_than_torch_and_transformers(fol
 
 
 def ldhd_export(capsys, *arguments):
-    with pytest.raises(SystemExit) as ended:
-        main(["export", *map(str, arguments)])
-    captured = capsys.readouterr()
-    return ended.value.code, captured.out, captured.err
+    return command.ldhd(capsys, "export", *arguments)
 
 
 def test_command(run, tmp_path, capsys):

@@ -4,18 +4,11 @@ import json
 
 import pytest
 
-from ldhd.cli import main
+from contracts.command import ldhd
 from ldhd.predict import ASSUMPTIONS, Step
 from ldhd.report.prediction import marks, ranges
 
 REVERSAL = 'format = "b x:n = z:n e"\n[needs]\nx = "x[n-1-t]"\n'
-
-
-def ldhd(capsys, *arguments):
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return ended.value.code, captured.out, captured.err
 
 
 def test_predict_prints_a_table_with_reasons_and_assumptions(capsys):

@@ -7,7 +7,7 @@ import warnings
 import pytest
 from plotly.offline import get_plotlyjs
 
-from ldhd.cli import main
+from contracts.command import ldhd
 from ldhd.files import write_json
 from ldhd.report.html import write_report
 from report.samples import (
@@ -216,10 +216,7 @@ def test_runs_that_did_not_end_are_listed(tmp_path):
 
 
 def run_command(arguments, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    printed = capsys.readouterr()
-    return ended.value.code, printed.out, printed.err
+    return ldhd(capsys, *arguments)
 
 
 def test_command_line(tmp_path, capsys):

@@ -2,10 +2,9 @@
 
 from dataclasses import asdict
 
-from rich.console import Console
-
 from ldhd.experiments.reproduction import Outcome
 from ldhd.report.reproduction import reproduction_view
+from ldhd.report.terminal import print_view
 
 
 def test_a_mean_stands_beside_its_interval_over_seeds(capsys):
@@ -18,6 +17,6 @@ def test_a_mean_stands_beside_its_interval_over_seeds(capsys):
         "figures": [],
         "outcomes": [asdict(outcome)],
     }
-    Console(width=160).print(reproduction_view(written))
+    print_view(reproduction_view(written))
     # Student's t with one degree of freedom: 12.706 standard errors of 0.02
     assert "50.0              24.6-75.4" in capsys.readouterr().out

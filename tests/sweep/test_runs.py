@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from contracts.command import ldhd
 from contracts.tiny import TINY
 from ldhd.cli import main
 from ldhd.experiments import make_config, read_record, run
@@ -204,10 +205,7 @@ def test_ctrl_c_leaves_resumable_runs_and_says_how(tmp_path):
 
 class TestCommand:
     def call(self, capsys, *arguments):
-        with pytest.raises(SystemExit) as exit:
-            main(["sweep", *map(str, arguments)])
-        captured = capsys.readouterr()
-        return exit.value.code, captured.out, captured.err
+        return ldhd(capsys, "sweep", *arguments)
 
     def test_table_and_json(self, tmp_path, capsys):
         path = sweep_file(tmp_path, steps=2)

@@ -57,11 +57,14 @@ PEERS_MODEL: dict[str, Any] = {
         for option in ("max_length", "test_length")
     },
 }
-"""With two layers for all, since multiplication and division need them with most embeddings."""
+"""The same for all of them, but for what their authors ask for."""
 
 
 def _others(own: Part, positions: tuple[str, ...], layers: int = 2) -> Part:
-    """Other embeddings on a task of the record, trained for as many steps."""
+    """Other embeddings on a task of the record, trained for as many steps.
+
+    Two layers for all, since multiplication and division need them with most embeddings.
+    """
     settings = {**PEERS_MODEL, "model.layers": layers, "train.steps": own.settings["train.steps"]}
     return replace(own, positions=positions, settings=settings)
 
@@ -117,10 +120,10 @@ def _ablation(own: Part, changed: Sequence[tuple[str, dict[str, Any]]]) -> tuple
 ABLATION = (
     *_ablation(RECORD[0], ABLATED),
     *_ablation(RECORD[1], ABLATED),
-    *_ablation(
-        RECORD[3], [(position, changes) for position, changes in ABLATED if all(key in HARDER for key in changes)]
-    ),
+    *_ablation(RECORD[3], [row for row in ABLATED if all(key in HARDER for key in row[1])]),
 )
+
+FEW_SEEDS = {"quick": (0,), "full": (0, 1, 2)}
 
 BEYOND: dict[str, Preset] = {
     "record": Preset(
@@ -137,7 +140,7 @@ BEYOND: dict[str, Preset] = {
         LIKE_FOR_LIKE,
         view="grid",
         claims={},
-        sizes={"quick": (0,), "full": (0, 1, 2)},
+        sizes=FEW_SEEDS,
     ),
     "depth": Preset(
         "How many times farther than trained: each embedding with the smallest depth at which it fits",
@@ -145,7 +148,7 @@ BEYOND: dict[str, Preset] = {
         DEPTHS,
         view="depths",
         claims={},
-        sizes={"quick": (0,), "full": (0, 1, 2)},
+        sizes=FEW_SEEDS,
     ),
     "ablation": Preset(
         "How many times farther than trained: the recipe, with one thing changed",
@@ -153,6 +156,6 @@ BEYOND: dict[str, Preset] = {
         ABLATION,
         view="grid",
         claims={},
-        sizes={"quick": (0,), "full": (0, 1, 2)},
+        sizes=FEW_SEEDS,
     ),
 }

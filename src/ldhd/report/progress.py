@@ -23,6 +23,7 @@ class ProgressBars:
     """`with ProgressBars() as bars: run(..., on_progress=bars)`."""
 
     def __init__(self) -> None:
+        screen = console(stderr=True)
         self.bars = Bars(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
@@ -30,8 +31,8 @@ class ProgressBars:
             TextColumn("{task.fields[speed]}"),
             TimeRemainingColumn(),
             TextColumn("{task.fields[state]}"),
-            console=console(stderr=True),
-            disable=not console(stderr=True).is_terminal,
+            console=screen,
+            disable=not screen.is_terminal,
         )
         self.rows: dict[str, TaskID] = {}
 
