@@ -22,6 +22,7 @@ from ldhd.report.paper import draw_digits, draw_matrix
 from ldhd.report.plot import draw_curves, save_figure
 from ldhd.report.statistics import Mean, mean_interval
 from ldhd.report.summary import Cell, cells
+from ldhd.report.table import percent
 from ldhd.report.terminal import plain_table
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def reproduction_view(written: dict[str, Any]) -> RenderableType:
             fitted, exact = f"{outcome['fitted']}/{outcome['seeds']}", mean_interval(outcome["by_seed"])
             label = "" if outcome["label"] == outcome["task"] else outcome["label"]
             factor = f"{outcome['factor']:g}"
-            measured = f"{100 * exact.value:.1f}", _interval(exact)
+            measured = percent(exact.value), _interval(exact)
             table.add_row(outcome["task"], label, fitted, str(outcome["scale"]), *measured, factor, claim, agrees)
         parts.append(table)
     parts += [escape(f"figure: {path}") for path in written["figures"]]
@@ -89,7 +90,7 @@ def reproduction_view(written: dict[str, Any]) -> RenderableType:
 
 
 def _interval(mean: Mean) -> str:
-    return "one seed" if mean.low is None or mean.high is None else f"{100 * mean.low:.1f}-{100 * mean.high:.1f}"
+    return "one seed" if mean.low is None or mean.high is None else f"{percent(mean.low)}-{percent(mean.high)}"
 
 
 def preset_table(size: str) -> Table:

@@ -1,0 +1,84 @@
+"""python results/tables.py NAME: a table of the documentation, in Markdown, from the stored results of presets.
+
+NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full) or `matrix` (fig3 to fig8).
+"""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ldhd.experiments.reproduction import Outcome, smallest_depths
+from ldhd.report.statistics import mean_interval
+from ldhd.report.table import percent
+
+FULL = Path(__file__).parent / "full"
+
+
+def peers() -> str:
+    """How many times farther than trained, parameters, seconds of training."""
+    found = outcomes("peers")
+    tasks, rows = grid(found, far)
+    for label, cells in rows.items():
+        own = [outcome for outcome in found if outcome.label == label]
+        cells += [span([outcome.parameters for outcome in own]), span([outcome.seconds for outcome in own])]
+    return table(["embedding", *tasks, "parameters", "training, s"], rows)
+
+
+def ablation() -> str:
+    """How many times farther than trained, and exact match at scale 100."""
+    tasks, rows = grid(outcomes("ablation"), lambda found: f"{far(found)} ({percent(found.exact)} %)")
+    return table(["changed", *tasks], rows)
+
+
+def depth() -> str:
+    """The smallest depth at which most seeds fit, and how many times farther than trained with it."""
+    tasks, rows = grid(smallest_depths(outcomes("depth")), lambda found: f"{found.layers}: {far(found)}")
+    return table(["embedding", *tasks], rows)
+
+
+def matrix() -> str:
+    """Exact match at the largest scale in %, the mean over seeds with its 95 % interval."""
+    tasks, rows = grid(outcomes(*(f"fig{number}" for number in range(3, 9))), measured)
+    return table(["embedding", *tasks], rows)
+
+
+def outcomes(*presets: str) -> list[Outcome]:
+    documents = [json.loads((FULL / f"{preset}.json").read_text()) for preset in presets]
+    return [Outcome(**outcome) for document in documents for outcome in document["outcomes"]]
+
+
+def grid(found: Sequence[Outcome], cell: Callable[[Outcome], str]) -> tuple[list[str], dict[str, list[str]]]:
+    """The tasks, and for each label a cell for each of them."""
+    tasks = list(dict.fromkeys(outcome.task for outcome in found))
+    cells = {(outcome.label, outcome.task): cell(outcome) for outcome in found}
+    return tasks, {outcome.label: [cells.get((outcome.label, task), "") for task in tasks] for outcome in found}
+
+
+def table(head: Sequence[str], rows: dict[str, list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *([f"`{label}`", *cells] for label, cells in rows.items())]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def far(outcome: Outcome) -> str:
+    return f"{outcome.factor:g}{_unfitted(outcome)}"
+
+
+def measured(outcome: Outcome) -> str:
+    exact = mean_interval(outcome.by_seed)
+    bounds = "" if exact.low is None or exact.high is None else f" ({percent(exact.low)}-{percent(exact.high)})"
+    return f"{percent(exact.value)}{bounds}{_unfitted(outcome)}"
+
+
+def span(values: Sequence[float]) -> str:
+    low, high = round(min(values)), round(max(values))
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def _unfitted(outcome: Outcome) -> str:
+    """How many seeds fit, if not all do."""
+    return "" if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fit"
+
+
+if __name__ == "__main__":
+    print({"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix}[sys.argv[1]]())
