@@ -1,4 +1,5 @@
-"""python results/plateau.py: the entropy of the next token of division, in nats, given this and that of the string.
+"""python results/plateau.py: the entropy of the next token of division and of multiplication, in nats, given this and
+that of the string.
 
 Every string of scales 1 to 5 is counted, each scale as much as the others, as in training. A model that reads no more
 than what is listed cannot have a lower loss.
@@ -6,20 +7,21 @@ than what is listed cannot have a lower loss.
 
 import numpy as np
 
-DIVISORS = np.arange(1, 10)
+ONE_DIGIT = np.arange(1, 10)
 KNOWN = (
-    ("divisor", "here"),
-    ("divisor", "here", "written"),
-    ("divisor", "here", "written", "first"),
-    ("divisor", "here", "written", "first", "later"),
-    ("divisor", "here", "previous"),
-    ("divisor", "here", "written", "previous"),
+    ("one digit", "here"),
+    ("one digit", "here", "first"),
+    ("one digit", "here", "written"),
+    ("one digit", "here", "written", "first"),
+    ("one digit", "here", "written", "first", "later"),
+    ("one digit", "here", "previous"),
+    ("one digit", "here", "written", "previous"),
 )
 NAMES = {
-    "divisor": "divisor",
-    "here": "digit of the dividend at the place to be written",
+    "one digit": "one-digit operand",
+    "here": "digit of the other operand at the place to be written",
     "previous": "the one before it",
-    "first": "first digit of the dividend",
+    "first": "first digit of that operand",
     "written": "last digit written",
     "later": "whether two or more are written",
 }
@@ -27,31 +29,43 @@ NONE, END = 10, 10
 
 
 def main() -> None:
+    for task in ("division", "multiplication"):
+        columns = strings(task)
+        print(task)
+        for names in KNOWN:
+            lost = entropy(columns, (*names, "token")) - entropy(columns, names)
+            print(f"  {lost:.3f}  {', '.join(NAMES[name] for name in names)}")
+
+
+def strings(task: str) -> dict[str, np.ndarray]:
+    """A row for each token of each answer."""
     parts: dict[str, list[np.ndarray]] = {name: [] for name in (*NAMES, "token", "weight")}
     for scale in range(1, 6):
         # a number of one digit may be 0
         numbers = np.arange(10 ** (scale - 1) if scale > 1 else 0, 10**scale)
-        divisor, number = (grid.ravel() for grid in np.meshgrid(DIVISORS, numbers))
-        digits = [number // 10 ** (scale - 1 - place) % 10 for place in range(scale)]
-        quotient = [number // divisor // 10 ** (scale - 1 - place) % 10 for place in range(scale)]
+        one_digit, number = (grid.ravel() for grid in np.meshgrid(ONE_DIGIT, numbers))
+        if task == "division":  # most significant digit first
+            powers = [10 ** (scale - 1 - place) for place in range(scale)]
+            answer = [number // one_digit // power % 10 for power in powers]
+        else:
+            powers = [10**place for place in range(scale)]
+            answer = [number * one_digit // power % 10 for power in (*powers, 10**scale)]
+        digits = [number // power % 10 for power in powers]
         none = np.full_like(number, NONE)
-        for place in range(scale + 1):
+        for place in range(len(answer) + 1):
             seen = {
-                "divisor": divisor,
+                "one digit": one_digit,
                 "here": digits[place] if place < scale else none,
-                "previous": digits[place - 1] if place else none,
+                "previous": digits[place - 1] if 0 < place <= scale else none,
                 "first": digits[0],
-                "written": quotient[place - 1] if place else none,
+                "written": answer[place - 1] if place else none,
                 "later": np.full_like(number, place >= 2),
-                "token": quotient[place] if place < scale else np.full_like(number, END),
+                "token": answer[place] if place < len(answer) else np.full_like(number, END),
                 "weight": np.full(len(number), 1 / len(number)),
             }
             for name, values in seen.items():
                 parts[name].append(values)
-    columns = {name: np.concatenate(values) for name, values in parts.items()}
-    for names in KNOWN:
-        lost = entropy(columns, (*names, "token")) - entropy(columns, names)
-        print(f"{lost:.3f}  {', '.join(NAMES[name] for name in names)}")
+    return {name: np.concatenate(values) for name, values in parts.items()}
 
 
 def entropy(columns: dict[str, np.ndarray], names: tuple[str, ...]) -> float:

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -106,10 +108,17 @@ def test_sweeps_of_the_page_are_valid():
 
 
 def test_links_lead_somewhere():
-    pages = ("README.md", "CONTRIBUTING.md", "results/README.md", "docs/theory.md", "docs/data.md", "docs/sweeps.md")
-    pages += ("docs/scale.md", "docs/performance.md", "docs/report.md", "docs/predict.md", "docs/reproduce.md")
-    pages += ("docs/positions.md", "docs/huggingface.md")
+    pages = sorted(path for folder in (".", "docs", "results") for path in (ROOT / folder).glob("*.md"))
+    assert len(pages) > 10
     for page in pages:
-        for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if not target.startswith("http"):
-                assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
+                assert (page.parent / target).exists(), f"{page} links to {target}"
+
+
+@pytest.mark.parametrize(("page", "name"), [("peers", "peers")])
+def test_tables_are_of_the_stored_results(page, name):
+    told = subprocess.run(
+        [sys.executable, ROOT / "results/tables.py", name], capture_output=True, text=True, check=True
+    )
+    assert told.stdout in (ROOT / f"docs/{page}.md").read_text()

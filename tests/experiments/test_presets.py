@@ -81,6 +81,13 @@ def test_fewer_steps_keep_the_schedule_of_the_paper():
     assert (config.train.steps, config.train.schedule_steps) == (3, 10_000)
 
 
+def test_fewer_steps_stop_a_run_on_its_way():
+    for name, size, whole in (("fig5", "paper", 10_000), ("record", "quick", 1000), ("fig2b", "quick", 800)):
+        usual, stopped, same = (PRESETS[name].configs(size, steps=steps)[0] for steps in (None, 2, whole))
+        assert (stopped.train.steps, stopped.train.schedule_steps) == (2, whole)
+        assert same == usual
+
+
 def test_priming_varies_the_share_alone():
     configs = [config for config in PRESETS["priming"].configs() if config.position == "rpe"]
     assert [config.train.priming_share for config in configs] == [0.0, 0.001, 0.01, 0.1]

@@ -43,7 +43,11 @@ def repository(tmp_path_factory):
     git(folder, "init", "-q")
     git(folder, "commit", "-q", "--allow-empty", "-m", "nothing")
     before = git(folder, "rev-parse", "HEAD")
-    write_register(folder / FILE, list(predictions(["copy"], ["rpe", "rpe-square", "abacus"])))
+    made = [
+        *predictions(["copy"], ["rpe", "rpe-square", "abacus"]),
+        *predictions(["copy"], ["rpe-square"], test_scales=(1, 12)),
+    ]
+    write_register(folder / FILE, made)
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "predictions")
     return folder, before, git(folder, "rev-parse", "HEAD")
@@ -95,6 +99,11 @@ class TestComparison:
         counted = count(rows)
         assert vars(counted["in-sample"]) == {"hits": 1, "misses": 1, "open": 0, "unregistered": 1}
         assert vars(counted["out-of-sample"]) == {"hits": 0, "misses": 0, "open": 0, "unregistered": 1}
+
+    def test_what_the_paper_did_not_try_is_out_of_sample(self, repository):
+        for largest, in_sample in ((7, True), (10, True), (12, False)):
+            row = one(seeds(commit=repository[2], test_scales=(1, largest)), repository)
+            assert (row.predicted, row.in_sample) == ("generalises", in_sample)
 
     def test_undecided_is_a_miss(self, repository):
         folder = repository[0]

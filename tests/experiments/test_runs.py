@@ -107,7 +107,7 @@ class TestConfig:
             ({"train_scales": (0, 1)}, "train_scales start at 1, got 0"),
             ({"test_scales": (3, 2)}, "test_scales must rise"),
             ({"device": "abacus"}, "device: "),
-            ({"settings": {"train.speed": 3}}, "train.speed: Extra inputs"),
+            ({"settings": {"train.speed": 3}}, "there is no setting 'train.speed'; there are train.steps, "),
             ({"settings": {"train.steps": "many"}}, "train.steps: Input should be a valid integer"),
             ({"settings": {"train.learning_rate": -1}}, "train.learning_rate: Input should be greater than 0"),
             ({"settings": {"model.heads": 3}}, "dimension 64 is not a multiple of heads 3"),

@@ -206,4 +206,4 @@ def test_a_missing_extra_is_said_in_one_line():
     code = "import sys; sys.modules['transformers'] = None; from ldhd.cli import main; main(['export', 'a', 'b'])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert found.returncode == 2
-    assert found.stderr == "ldhd: error: transformers is not installed; pip install 'ldhd[hf]'\n"
+    assert found.stderr == "ldhd: error: transformers is not installed; in the folder of ldhd: pip install -e '.[hf]'\n"

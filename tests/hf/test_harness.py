@@ -17,7 +17,7 @@ def run(tmp_path_factory):
 
 
 def test_scores_are_equal_on_500_instances(run, tmp_path):
-    pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed: pip install 'ldhd[lm-eval]'")
+    pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed: pip install -e '.[lm-eval]'")
     from lm_eval import simple_evaluate
     from lm_eval.models.huggingface import HFLM
     from lm_eval.tasks import TaskManager

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from contracts.position import bias_of
 from ldhd.positions import LatentWindow
-from ldhd.positions.unique import discourage_repeated, repeated
+from ldhd.positions.unique import discourage_repeated, part_of_batch, repeated
 
 TEXTS = st.lists(st.text("b+=123", min_size=1, max_size=8), min_size=1, max_size=4)
 
@@ -47,6 +47,18 @@ def test_gradient_is_that_of_the_cost(texts, weight):
     loss = (scores * other).masked_fill(scores == -torch.inf, 0.0).sum() + weight * cost / sum(map(len, texts))
     (expected,) = torch.autograd.grad(loss, scores)
     assert torch.allclose(found, expected, atol=1e-5)
+
+
+def test_parts_of_a_batch_have_together_the_gradient_of_the_whole():
+    scores = scores_of(["b11=", "b12=", "b22=", "b3+3"]).requires_grad_()
+    (whole,) = torch.autograd.grad(discourage_repeated(scores, 0.3).sum(), scores, retain_graph=True)
+    parts = torch.zeros_like(scores)
+    for rows in (slice(0, 1), slice(1, 4)):
+        with part_of_batch(len(scores[rows]) / len(scores)):
+            (part,) = torch.autograd.grad(discourage_repeated(scores[rows], 0.3).sum(), scores)
+        parts += part
+    assert torch.allclose(parts, whole)
+    assert not torch.allclose(whole, torch.ones_like(whole))
 
 
 def test_digits_cease_to_be_anchors_and_delimiters_are_left_alone():

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from ldhd.model import GPT, ModelConfig
-from ldhd.positions import Abacus, RPESquare
+from ldhd.positions import Abacus, RPESquare, unique
 from ldhd.tasks import TASKS
 from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, decode
 from ldhd.train import TrainConfig, checkpoint, new_state, train
 from ldhd.train.data import IGNORED, TrainingData, to_tensors
 from ldhd.train.diagnosis import diagnosis
-from ldhd.train.loop import live_accuracy, schedule
+from ldhd.train.loop import live_accuracy, schedule, update
 
 COPY = TASKS["copy"]
 
@@ -178,6 +178,26 @@ def test_accumulation_equals_a_larger_batch():
         train(state, COPY, (3,), config(steps=2, **options), seed=1)
         weights.append(torch.cat([p.flatten() for p in state.model.parameters()]))
     assert torch.allclose(*weights, atol=1e-5)
+
+
+def test_parts_of_a_batch_are_counted_as_parts():
+    class Watched(RPESquare):
+        def bias(self, *arguments):
+            found.append(unique._share.get())
+            return super().bias(*arguments)
+
+    for accumulation in (1, 4):
+        found = []
+        options = config(steps=1, accumulation=accumulation)
+        update(
+            new_state(tiny_model(Watched), options),
+            TrainingData(COPY, (3,), options, 1),
+            options,
+            1,
+            torch.device("cpu"),
+        )
+        assert found == [1 / accumulation] * accumulation
+    assert unique._share.get() == 1
 
 
 def test_loss_falls_and_live_accuracy_is_teacher_forced_exact_match():

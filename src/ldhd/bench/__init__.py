@@ -10,11 +10,12 @@ from ldhd.bench.sweep import sweep_cases
 from ldhd.bench.wht import walsh_hadamard_cases
 
 BENCHMARKS: dict[str, Callable[[], list[Case]]] = {
+    # first, since it wants a package that may be missing
+    "wht": walsh_hadamard_cases,
     "attention": attention_cases,
     "step": step_cases,
     "decode": decode_cases,
     "sweep": sweep_cases,
-    "wht": walsh_hadamard_cases,
 }
 
 __all__ = ["BENCHMARKS", "Case"]

@@ -16,7 +16,7 @@ def same_gpt2(config: ModelConfig) -> tuple[GPT, Any]:
     try:
         import transformers
     except ImportError:
-        raise ValueError("transformers is not installed; pip install 'ldhd[bench]'") from None
+        raise ValueError("transformers is not installed; in the folder of ldhd: pip install -e '.[bench]'") from None
     transformers.logging.set_verbosity_error()
     theirs = transformers.AutoModelForCausalLM.from_config(
         transformers.GPT2Config(

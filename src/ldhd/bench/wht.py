@@ -58,4 +58,4 @@ def _load_boofun() -> Any:
             warnings.simplefilter("ignore")  # it warns that numba is absent
             return importlib.import_module("boofun")
     except ImportError:
-        raise ValueError("boofun is not installed; pip install 'ldhd[bench]'") from None
+        raise ValueError("boofun is not installed; in the folder of ldhd: pip install -e '.[bench]'") from None

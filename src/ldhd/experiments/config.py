@@ -149,12 +149,18 @@ def make_configs(
     ]
 
 
+FIELDS = {"model": ModelConfig.model_fields, "train": TrainConfig.model_fields}
+
+
 def _split(settings: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """The settings of each part by their names within it, and those of the run itself."""
     parts: dict[str, dict[str, Any]] = {"position": {}, "model": {}, "train": {}}
     rest = {}
     for key, value in settings.items():
         part, _, name = key.partition(".")
+        known = FIELDS.get(part)
+        if known is not None and name not in known:
+            raise ValueError(f"there is no setting {key!r}; there are {', '.join(f'{part}.{name}' for name in known)}")
         if part in parts and name:
             parts[part][name] = value
         elif key == "test_instances":

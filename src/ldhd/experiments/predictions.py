@@ -11,7 +11,7 @@ from ldhd.predict.description import parse_description
 from ldhd.predict.design import Design, design
 from ldhd.tasks import TASKS, Task
 
-ALL_POSITIONS = (
+REGISTERED = (
     "none",
     "absolute",
     "rope",
@@ -22,6 +22,9 @@ ALL_POSITIONS = (
     "abacus",
     "rpe-square+rpe-absolute",
 )
+"""The embeddings of the registered matrix."""
+
+ALL_POSITIONS = (*REGISTERED, "coupled", "latent-window")
 """What `all` stands for. Others are asked for by name: FIRE learns what its relation depends on, and randomized ids
 have more draws than can be listed, so that predictions about them are rough."""
 
@@ -29,7 +32,7 @@ TEST_SCALES = tuple(range(1, 11))
 FAR_SCALES = (*TEST_SCALES, 20, 50, 100)
 
 VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
-    *((name, {}) for name in ALL_POSITIONS),
+    *((name, {}) for name in REGISTERED),
     ("rpe", {"max_distance": 2}),
     ("rpe-square", {"max_distance": 1024}),
     ("rpe-absolute", {"max_distance": 1024}),

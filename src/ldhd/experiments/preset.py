@@ -7,6 +7,7 @@ from typing import Any, Literal
 from ldhd.experiments.config import RunConfig, make_configs
 from ldhd.experiments.parts import position_settings
 from ldhd.names import lookup_only
+from ldhd.train import TrainConfig
 
 SIZES: dict[str, tuple[int, ...]] = {"quick": (0,), "full": (0, 1, 2, 3, 4), "paper": (0,)}
 """The seeds of each size. `quick` and `full` train a small model that suits a laptop, `paper` trains GPT-2."""
@@ -75,11 +76,8 @@ class Part:
         """A run for each embedding and seed, stopped after `steps` if that comes first."""
         own = {**GPT2, **self.paper} if size == "paper" else {**SMALL, **self.settings}
         settings = {**own, **self.common}
-        if steps is not None:
-            settings["train.steps"] = min(steps, settings.get("train.steps", steps))
-            settings["train.schedule_steps"] = settings.get("train.schedule_steps", settings["train.steps"])
         options = set().union(*position_settings(self.positions, ()).values())
-        return make_configs(
+        made = make_configs(
             self.task,
             self.positions,
             model="gpt2" if size == "paper" else self.model,
@@ -90,6 +88,16 @@ class Part:
             device=device,
             built=False,
         )
+        return made if steps is None else [_stopped(config, steps) for config in made]
+
+
+def _stopped(config: RunConfig, steps: int) -> RunConfig:
+    """The same run, stopped after `steps` with its learning rate on the way to where it would have ended."""
+    if steps >= config.train.steps:
+        return config
+    train = {**config.train.model_dump(), "steps": steps}
+    train["schedule_steps"] = config.train.schedule_steps or config.train.steps
+    return config.model_copy(update={"train": TrainConfig(**train)})
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,14 @@ PRESETS: dict[str, Preset] = {
         ),
         view="digits",
     ),
-    "fig3": Preset("Addition with six embeddings", SIX_SAY, (ADDITION,), view="panels"),
+    "fig3": Preset(
+        "Addition with six embeddings",
+        SIX_SAY,
+        # Appendix E compares with the batches of copy
+        (replace(ADDITION, paper={"train.steps": 20_000}),),
+        view="panels",
+        assumed=("steps: those of Figure 2(c)",),
+    ),
     "fig4": Preset("Copy with six embeddings", SIX_SAY, (COPY,), view="panels"),
     "fig5": Preset(
         "Parity with chain of thought, six embeddings", SIX_SAY, (PARITY,), "panels", assumed=(UNTOLD_STEPS,)

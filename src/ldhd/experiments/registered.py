@@ -178,6 +178,8 @@ def _compare(group: Sequence[tuple[RunConfig, Record]], register: Register) -> C
         registered=registered,
         in_sample=any(
             (known.task, known.position, known.outcome) == (config.task, config.position, predicted)
+            and known.train_scales == config.train_scales
+            and max(known.test_scales) >= largest
             for known in PAPER_OUTCOMES
         ),
         witness=None if entry is None else entry.get("witness"),

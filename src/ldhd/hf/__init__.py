@@ -8,7 +8,7 @@ from ldhd.hf.missing import MissingPackageError
 try:
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 except ImportError:
-    raise MissingPackageError("transformers is not installed; pip install 'ldhd[hf]'") from None
+    raise MissingPackageError("transformers is not installed; in the folder of ldhd: pip install -e '.[hf]'") from None
 
 from ldhd.hf.configuration import LdhdConfig
 from ldhd.hf.export import Export, export_run

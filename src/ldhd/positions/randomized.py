@@ -148,8 +148,21 @@ class RandomizedAlibi(RandomizedRelative):
 class RandomizedFire(RandomizedRelative):
     """f(psi(id(j) - id(i)) / psi(max(L, id(j)))): `fire` at n random ids of `max_length`, in rising order."""
 
+    def __init__(
+        self,
+        dimension: int,
+        heads: int,
+        layer: int = 0,
+        *,
+        max_length: int = 2048,
+        test_length: int = 128,
+        threshold: float = 512.0,
+    ):
+        self.threshold = threshold
+        super().__init__(dimension, heads, layer, max_length=max_length, test_length=test_length)
+
     def wrap(self) -> Relative:
-        return Fire(self.dimension, self.heads, self.layer)
+        return Fire(self.dimension, self.heads, self.layer, threshold=self.threshold)
 
 
 @cache

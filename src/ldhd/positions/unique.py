@@ -1,5 +1,8 @@
 """A cost of anchors that are not unique, which needs no term in anybody's loss."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -10,21 +13,34 @@ from torch.autograd.function import Function
 SAME = 1e-4
 """Scores of the same token differ by rounding alone."""
 
+_share = ContextVar("share", default=1.0)
+
+
+@contextmanager
+def part_of_batch(share: float) -> Iterator[None]:
+    """While a part of a batch is run whose gradient is added to those of others: the cost counts so much of one."""
+    token = _share.set(share)
+    try:
+        yield
+    finally:
+        _share.reset(token)
+
 
 def discourage_repeated(scores: Float[Tensor, "B A k"], weight: float) -> Float[Tensor, "B A k"]:
     """The scores unchanged; their gradient gains that of a cost of repeated tokens that are anchors.
 
     With g = sigmoid(score) the chance that a token is an anchor, the cost is `weight` times the mean over tokens of
     the sum over anchors of -log(1 - g) where the token is repeated, 0 where it is not. It is part of the gradient, not
-    of the loss that is reported, and is meant for losses that are means; batches whose gradients are added up, by
-    accumulation or on several devices, count once each. Tokens are taken for the same by their scores, so this is for a
-    first layer without dropout before it; where the same token has many hidden states, nothing is repeated.
+    of the loss that is reported, and is meant for losses that are means; where gradients of several parts of a batch
+    are added up, by accumulation or on several devices, each is run within `part_of_batch`. Tokens are taken for the
+    same by their scores, so this is for a first layer without dropout before it; where the same token has many hidden
+    states, nothing is repeated.
     """
-    return _Discouraged.apply(scores, weight)
+    return _Discouraged.apply(scores, weight * _share.get())
 
 
 def repeated(scores: Float[Tensor, "B A k"]) -> Bool[Tensor, "B 1 k"]:
-    """Which tokens stand elsewhere in their sequence too: those with the same scores. Padding (-inf) does not count."""
+    """Which tokens stand elsewhere in their sequence too: those with the same scores. What is -inf does not count."""
     differences = (scores[..., :, None] - scores[..., None, :]).abs().amax(1, keepdim=True)
     return (differences < SAME).sum(-1) > 1
 

@@ -140,7 +140,7 @@ def _in_short(document: dict[str, Any]) -> str:
         return "drawn"
     return (
         ", ".join(
-            f"{found['label']} {100 * found['exact']:.0f}" + ("" if found["fitted"] else " (not fitted)")
+            f"{found['label']} {percent(found['exact'])}" + ("" if found["fitted"] else " (not fitted)")
             for found in document["outcomes"]
         )
         or "drawn"

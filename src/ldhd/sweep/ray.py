@@ -36,7 +36,7 @@ def on_ray(address: str | None = None, cpus: float = 1, gpus: float = 0) -> Exec
     try:
         import ray
     except ImportError:
-        raise ValueError("ray is not installed; pip install 'ldhd[ray]'") from None
+        raise ValueError("ray is not installed; in the folder of ldhd: pip install -e '.[ray]'") from None
 
     def execute(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
         if address is None:

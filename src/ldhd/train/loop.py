@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from ldhd import seeds
 from ldhd.model import GPT
+from ldhd.positions.unique import part_of_batch
 from ldhd.tasks import Task
 from ldhd.train import parallel
 from ldhd.train.config import TrainConfig
@@ -104,7 +105,9 @@ def update(
         for part in range(config.accumulation):
             inputs, targets = (tensor.to(device) for tensor in data.batch(state.step * config.accumulation + part))
             tokens = int((targets != IGNORED).sum()) * config.accumulation
-            loss = _loss(state.model, parallel.my_part(inputs), parallel.my_part(targets), config, device) / tokens
+            own = parallel.my_part(inputs)
+            with part_of_batch(len(own) / (len(inputs) * config.accumulation)):
+                loss = _loss(state.model, own, parallel.my_part(targets), config, device) / tokens
             loss.backward()
             total += loss.detach()
     parallel.add_up([*(p.grad for p in state.model.parameters() if p.grad is not None), total])
