@@ -33,6 +33,7 @@ EMBEDDINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "rpe-square w=3 separate": ("rpe-square", {"max_distance": 3, "projections": "separate"}),
     "rpe-square unclipped": ("rpe-square", {"max_distance": 1023}),
     "rpe-square w=3 hard": ("rpe-square", {"max_distance": 3, "hard": True}),
+    "latent-window": ("latent-window", {"absolute": True}),
 }
 """`absolute`, `abacus` and `coupled` add to the token embeddings: their attention is that of `none`."""
 
