@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,9 @@ import pytest
 import torch
 
 from ldhd.cli import app
-from ldhd.experiments.config import make_configs
+from ldhd.experiments.beyond import RECORD
+from ldhd.experiments.config import FIELDS, make_configs
+from ldhd.model import MODELS
 from ldhd.parsing import parse_settings
 from ldhd.sweep.file import parse_sweep
 from ldhd.tasks import TASKS
@@ -114,6 +117,24 @@ def test_links_lead_somewhere():
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page} links to {target}"
+
+
+def test_every_setting_is_explained():
+    page = (ROOT / "docs/settings.md").read_text()
+    for part, known in FIELDS.items():
+        assert not [name for name in known if f"`{part}.{name}`" not in page]
+    for name, model in MODELS.items():
+        assert f"| `{name}` | {model.layers} | {model.heads} | {model.dimension} | {model.dropout:g} |" in page
+
+
+def test_the_recipe_for_a_task_of_your_own_is_that_of_addition():
+    (command,) = [text for text in blocks("docs/recipe.md", "sh") if "my_module:MyTask" in text]
+    words = shlex.split(command.replace("\\\n", " "))
+    given = parse_settings([words[place + 1] for place, word in enumerate(words) if word == "--set"])
+    own = RECORD[1].settings
+    assert {**given, "train.steps": int(words[words.index("--steps") + 1])} == {
+        key: value for key, value in own.items() if key != "position.absolute"
+    }
 
 
 @pytest.mark.parametrize(("page", "name"), [("peers", "peers")])

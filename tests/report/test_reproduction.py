@@ -19,4 +19,11 @@ def test_a_mean_stands_beside_its_interval_over_seeds(capsys):
     }
     print_view(reproduction_view(written))
     # Student's t with one degree of freedom: 12.706 standard errors of 0.02
-    assert "50.0              24.6-75.4" in capsys.readouterr().out
+    assert "50                24.6-75.4" in capsys.readouterr().out
+
+
+def test_what_is_not_all_right_is_not_printed_as_such(capsys):
+    outcome = Outcome("copy", "rpe", "rpe", 1, 2, 2, 10, 0.9998, (1.0, 0.9996), "low", True, 1.0, 1000, 1.0)
+    written = {"preset": "fig4", "title": "", "says": "", "assumed": [], "figures": [], "outcomes": [asdict(outcome)]}
+    print_view(reproduction_view(written))
+    assert " 99.9 " in capsys.readouterr().out

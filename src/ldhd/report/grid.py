@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ldhd.experiments.reproduction import Outcome, depth
+from ldhd.report.table import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +30,7 @@ def draw_grid(outcomes: Sequence[Outcome], title: str, depths: bool = False) -> 
         ink = "white" if norm(factors[y][x]) > 0.6 else "black"
         fitted = "" if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fitted"
         layers = f"{depth(outcome.layers)}, " if depths else ""
-        small = f"{layers}{100 * outcome.exact:.0f} % at {outcome.scale}{fitted}"
+        small = f"{layers}{percent(outcome.exact)} % at {outcome.scale}{fitted}"
         axes.text(x, y - 0.15, f"{outcome.factor:g}x", ha="center", va="center", color=ink, fontsize=9)
         axes.text(x, y + 0.25, small, ha="center", va="center", color=ink, fontsize=5.5)
     axes.imshow(factors, norm=norm, cmap="Greens", aspect="auto")
@@ -37,5 +38,6 @@ def draw_grid(outcomes: Sequence[Outcome], title: str, depths: bool = False) -> 
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
+    seeds = max(outcome.seeds for outcome in outcomes)
+    figure.suptitle(f"{title}; {seeds} seed{'s' * (seeds > 1)}", x=0.01, ha="left", fontsize=10)
     return figure
