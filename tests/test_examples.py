@@ -34,14 +34,14 @@ class TestThreeAddends(TaskContract):
         super().test_foreign_prompts_are_refused(prompt)
 
 
-def test_its_sweep_is_the_recipe_of_addition_with_more_steps():
+def test_its_sweep_is_the_recipe_of_addition_but_for_sharpness_and_steps():
     configs = read_sweep(Path("three_addends.toml"))
     (addition,) = (config for config in PRESETS["record"].configs("quick") if config.task == "addition")
-    assert [config.seed for config in configs] == [0, 1, 2]
+    assert [config.seed for config in configs] == [0, 1, 2, 3, 4]
     for config in configs:
-        assert config.model_options == addition.model_options
+        assert config.model_options == addition.model_options.model_copy(update={"sharpen": 1.0})
         assert config.position_options == addition.position_options
-        assert config.train == addition.train.model_copy(update={"steps": 2000})
+        assert config.train == addition.train.model_copy(update={"steps": 3000})
         assert config.test_scales == addition.test_scales
 
 
