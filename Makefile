@@ -17,7 +17,7 @@ demo: setup
 
 lint: setup
 	$(BIN)/ruff check src tests examples results
-	$(BIN)/ruff format --check src tests examples results/plateau.py results/tables.py
+	$(BIN)/ruff format --check src tests examples results/*.py
 	$(BIN)/mypy
 
 test: lint
