@@ -137,7 +137,7 @@ def test_the_recipe_for_a_task_of_your_own_is_that_of_addition():
     }
 
 
-@pytest.mark.parametrize(("page", "name"), [("peers", "peers")])
+@pytest.mark.parametrize(("page", "name"), [("peers", "peers"), ("reproduce", "matrix"), ("reproduce", "depth")])
 def test_tables_are_of_the_stored_results(page, name):
     told = subprocess.run(
         [sys.executable, ROOT / "results/tables.py", name], capture_output=True, text=True, check=True
