@@ -99,5 +99,5 @@ def test_unknown_benchmark(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["bench", "speed"])
     assert ended.value.code == 2
-    message = "ldhd: error: unknown benchmark 'speed'; choose from attention, step, decode, sweep, wht\n"
+    message = "ldhd: error: unknown benchmark 'speed'; choose from wht, attention, step, decode, sweep\n"
     assert capsys.readouterr().err == message

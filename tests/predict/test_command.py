@@ -58,7 +58,7 @@ def test_everything_is_predicted_at_once(capsys):
         capsys, "predict", "all", "--layers", "1", "--test-scales", "1-3", "--train-scales", "1-2", "--json"
     )
     assert code == 0
-    assert len(json.loads(out)["predictions"]) == 8 * 9
+    assert len(json.loads(out)["predictions"]) == 8 * 11
 
 
 def test_a_description(tmp_path, capsys):
