@@ -1,6 +1,7 @@
 """Sweeps on a real Ray cluster of two nodes on this machine, listening on 127.0.0.1 alone."""
 
 import os
+import signal
 import threading
 import time
 
@@ -9,7 +10,9 @@ import pytest
 from contracts.tiny import TINY
 from ldhd.cli import main
 from ldhd.experiments import make_config, run
+from ldhd.messages import Interrupted
 from ldhd.sweep import on_ray, run_sweep
+from ldhd.train import checkpoint
 
 ray = pytest.importorskip("ray", reason="the ray extra is not installed")
 
@@ -75,6 +78,25 @@ def test_a_node_that_dies_takes_no_run_along(cluster, tmp_path):
             there = (tmp_path / config.hash / name).read_bytes()
             assert there == (tmp_path / "here" / config.hash / name).read_bytes(), name
     assert not list(tmp_path.rglob("lease"))
+
+
+def test_of_checkpoints_that_come_back_two_are_kept(cluster, tmp_path):
+    (config,) = configs(1, steps=120)
+    run_sweep([config], tmp_path, on_ray(cluster.address))
+    alone = tmp_path / "alone"
+    run(config, alone)
+    kept, local = (checkpoint.saved(out / config.hash / "checkpoints") for out in (tmp_path, alone))
+    assert [path.name for path in kept] == [path.name for path in local]
+
+
+def test_a_run_that_no_node_has_room_for_is_told_and_can_be_stopped(cluster, tmp_path):
+    timer = threading.Timer(5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.warns(UserWarning, match="waiting for GPU 1"), pytest.raises(Interrupted, match="0 of 1 runs"):
+            run_sweep(configs(1, steps=2), tmp_path, on_ray(cluster.address, gpus=1))
+    finally:
+        timer.cancel()
 
 
 def test_an_error_on_a_worker_is_told(cluster, tmp_path):

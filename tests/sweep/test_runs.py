@@ -203,6 +203,31 @@ def test_ctrl_c_leaves_resumable_runs_and_says_how(tmp_path):
     assert not list((tmp_path / "runs").glob("*/*lease*"))
 
 
+def test_ctrl_c_in_a_single_run_says_how_to_go_on(tmp_path):
+    asked = [
+        "run",
+        "copy",
+        "--position",
+        "rpe-square",
+        "--steps",
+        "100000",
+        "--train-scales",
+        "1-2",
+        "--test-scales",
+        "1-2",
+    ]
+    settings = [f"--set={key}={value}" for key, value in SETTINGS.items()]
+    command = [sys.executable, "-m", "ldhd", *asked, *settings, "--out", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not list(tmp_path.glob("*/checkpoints/step-*")):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    code, out, err = ended(process)
+    assert (code, out, err.count("\n")) == (130, "", 1), err
+    assert "stopped with 0 of 1 runs finished; the same command goes on from there: ldhd run " in err
+
+
 class TestCommand:
     def call(self, capsys, *arguments):
         return ldhd(capsys, "sweep", *arguments)
@@ -266,6 +291,23 @@ class TestCommand:
                 main(["extend", *map(str, arguments)])
             assert exit.value.code == 2
             assert capsys.readouterr().err.count("\n") == 1
+
+    def test_extend_from_within_the_folder_of_a_run(self, tmp_path, capsys, monkeypatch):
+        (config,) = configs(1)
+        run(config, tmp_path)
+        monkeypatch.chdir(tmp_path / config.hash)
+        code, out, _ = ldhd(capsys, "extend", ".", "--steps", "6", "--json")
+        assert code == 0
+        assert (tmp_path / json.loads(out)["runs"][0]["hash"] / "record.json").exists()
+
+    def test_extend_by_a_link_to_a_run(self, tmp_path, capsys):
+        (config,) = configs(1)
+        run(config, tmp_path / "elsewhere")
+        (tmp_path / "here").mkdir()
+        (tmp_path / "here" / config.hash).symlink_to(tmp_path / "elsewhere" / config.hash)
+        code, out, _ = ldhd(capsys, "extend", str(tmp_path / "here" / config.hash), "--steps", "6", "--json")
+        assert code == 0
+        assert (tmp_path / "here" / json.loads(out)["runs"][0]["hash"] / "record.json").exists()
 
 
 FULL = """

@@ -24,13 +24,14 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 def in_turn(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
     """In this process, one after the other."""
-    for job in jobs:
-        if stop():
-            return
+    while not stop():
+        job = next(jobs, _NO_MORE)
         if job is None:
             time.sleep(REPORT_SECONDS)
-        else:
+        elif isinstance(job, Job):
             yield perform(job, on_progress, stop)
+        else:
+            return
 
 
 def in_processes(workers: int) -> Executor:

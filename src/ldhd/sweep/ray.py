@@ -11,6 +11,7 @@ import os
 import socket
 import tempfile
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from ldhd.experiments.record import finished
 from ldhd.files import write_bytes
 from ldhd.lease import HeldError, holding
 from ldhd.sweep.job import Executor, Job, OnProgress, Outcome, Stop, perform
+from ldhd.train import checkpoint
 
 REPORT_SECONDS = 0.5
 """How often a worker reports, and how often this process looks for reports."""
@@ -81,6 +83,7 @@ class _Cluster:
         self.out: dict[Any, tuple[Job, contextlib.ExitStack]] = {}
 
     def execute(self, jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+        self._warn_of_what_lacks()
         more, told = True, False
         try:
             while more or self.out:
@@ -95,16 +98,30 @@ class _Cluster:
                     else:
                         more = False
                 if stop() and not told:
-                    self.ray.get(self.inbox.stop.remote())
+                    self._tell_to_stop()
                     more, told = False, True
-                self._receive(on_progress)
-                yield from self._ended()
+                ready = self._ready()
+                self._receive(on_progress)  # before they are let go: whoever has ended has all its reports in the inbox
+                yield from self._ended(ready)
         finally:
             for reference, (_, held) in self.out.items():
                 with contextlib.suppress(Exception):
                     self.ray.cancel(reference, force=True)
                 held.close()
             self.ray.kill(self.inbox)
+
+    def _warn_of_what_lacks(self) -> None:
+        there = self.ray.cluster_resources()
+        lacking = [f"{name} {amount:g}" for name, amount in self.needs.items() if there.get(name, 0) < amount]
+        if lacking:
+            warnings.warn(f"waiting for {' and '.join(lacking)}: the cluster has less so far", stacklevel=2)
+
+    def _tell_to_stop(self) -> None:
+        """Those that have begun are told; those that wait for their turn, or for a machine, are called off."""
+        begun = self.ray.get(self.inbox.stop.remote())
+        for reference in self.out:
+            if reference.task_id().hex() not in begun:
+                self.ray.cancel(reference)
 
     def _room(self) -> int:
         """How many runs the cluster has room for, at least one: a node may be on its way."""
@@ -134,11 +151,15 @@ class _Cluster:
                     if progress is not None:
                         on_progress(Progress(**progress))
 
-    def _ended(self) -> Iterator[Outcome]:
+    def _ready(self) -> list[Any]:
+        """Those that have ended, after a while of waiting."""
         if not self.out:
             time.sleep(REPORT_SECONDS)
-            return
+            return []
         ready, _ = self.ray.wait(list(self.out), timeout=REPORT_SECONDS)
+        return ready
+
+    def _ended(self, ready: list[Any]) -> Iterator[Outcome]:
         for reference in ready:
             job, held = self.out.pop(reference)
             try:
@@ -146,6 +167,8 @@ class _Cluster:
                 _write(job.out, files)
                 record = finished(job.out / job.config.hash, job.config) if done else None
                 yield Outcome(job, record, error)
+            except self.ray.exceptions.TaskCancelledError:
+                yield Outcome(job)
             except self.ray.exceptions.RayError as death:
                 yield Outcome(job, error=f"its worker died: {str(death).splitlines()[0]}")
             except OSError as error:
@@ -162,7 +185,13 @@ class _Inbox:
 
     def __init__(self) -> None:
         self.reports: list[tuple[str, Files, dict[str, Any] | None]] = []
+        self.begun: set[str] = set()
         self.stopping = False
+
+    def begin(self, task: str) -> bool:
+        """A task of Ray's begins; the answer is whether to stop."""
+        self.begun.add(task)
+        return self.stopping
 
     def put(self, name: str, files: Files, progress: dict[str, Any] | None) -> bool:
         """Keep a report; the answer is whether to stop."""
@@ -173,8 +202,10 @@ class _Inbox:
         taken, self.reports = self.reports, []
         return taken
 
-    def stop(self) -> None:
+    def stop(self) -> set[str]:
+        """From now on all are told to stop; the answer is which tasks have begun."""
         self.stopping = True
+        return self.begun
 
 
 def _work(config: str, threads: int, command: str, files: Files, inbox: Any) -> tuple[Files, str | None, bool]:
@@ -186,7 +217,7 @@ def _work(config: str, threads: int, command: str, files: Files, inbox: Any) -> 
         _write(out, files)
         job = Job(RunConfig.model_validate_json(config), out, threads, command)
         name, sent = job.config.hash, _stamps(out, [job.config.hash])
-        last, stopping = 0.0, False
+        last, stopping = 0.0, ray.get(inbox.begin.remote(ray.get_runtime_context().get_task_id()))
 
         def report(progress: Progress) -> None:
             nonlocal last, stopping
@@ -228,6 +259,8 @@ def _read(out: Path, paths: Iterable[Path]) -> Files:
 
 
 def _write(out: Path, files: Files) -> None:
-    """The record last: it says that all is there."""
+    """The record last: it says that all is there. Of checkpoints the newest two are kept, as everywhere."""
     for path in sorted(files, key=lambda path: path.endswith("record.json")):
         write_bytes(out / path, files[path])
+    for folder in {(out / path).parent for path in files if "checkpoints" in Path(path).parts}:
+        checkpoint.drop_old(folder)

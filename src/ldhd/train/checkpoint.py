@@ -22,6 +22,11 @@ def save(folder: Path, state: State, owner: str) -> None:
         tensors |= {f"optimizer.{index}.{name}": value for name, value in values.items()}
     metadata = {"owner": owner, "step": state.step, "seconds": state.seconds, "metrics": state.metrics}
     write_tensors(_path(folder, state.step), tensors, metadata)
+    drop_old(folder)
+
+
+def drop_old(folder: Path) -> None:
+    """Keep the newest two checkpoints of a folder."""
     for old in saved(folder)[:-KEPT]:
         old.unlink()
 
