@@ -207,6 +207,18 @@ def test_wrong_use_is_refused_in_one_line(rows):
         swap_position(gpt2(add_cross_attention=True), "rpe-square")
 
 
+def test_ids_of_padding_may_be_anything(rows):
+    """transformers numbers padding by 1, on either side; what follows on the right is not looked at."""
+    model = swap_position(gpt2(), "rpe-square").eval()
+    tokens = torch.tensor([rows[1]])
+    padded = torch.cat([tokens, torch.zeros_like(tokens[:, :2])], dim=1)
+    mask = torch.tensor([[1] * tokens.shape[1] + [0, 0]])
+    ids = (mask.cumsum(-1) - 1).masked_fill(mask == 0, 1)
+    with torch.no_grad():
+        found = model(padded, attention_mask=mask, position_ids=ids).logits[:, : tokens.shape[1]]
+        assert torch.allclose(found, model(tokens).logits, atol=1e-5)
+
+
 def test_what_would_be_wrong_in_silence_is_refused(rows):
     model = swap_position(gpt2(), "rpe-square").eval()
     tokens = torch.tensor([rows[1]])
@@ -214,8 +226,10 @@ def test_what_would_be_wrong_in_silence_is_refused(rows):
     model(tokens, past_key_values=cache)
     with torch.no_grad(), pytest.raises(ValueError, match="filled with gradients on"):
         model(tokens, past_key_values=cache)
-    with torch.no_grad(), pytest.raises(ValueError, match="one text a row"):
-        model(tokens, position_ids=torch.tensor([[0, 1, 2, 0, 1, 2, 3]]), use_cache=False)
+    again, block = torch.tensor([[0, 1, 2, 0, 1, 2, 3]]), torch.ones(1, 1, 7, 7).tril().bool()
+    for packed in ({"position_ids": again}, {"position_ids": again, "use_cache": False}, {"attention_mask": block}):
+        with torch.no_grad(), pytest.raises(ValueError, match="one text a row"):
+            model(tokens, **packed)
     with pytest.raises(ValueError, match="needs an empty DynamicCache to start with"):
         model.generate(tokens, max_new_tokens=4, cache_implementation="static")
     with pytest.raises(ValueError, match="cannot be cut back; generate without an assistant"):

@@ -28,7 +28,9 @@ class TestRPESquare(PositionContract):
             q, hidden = torch.randn(1, 4, 14, 4), torch.randn(1, 14, 16)
             anchor = position.anchor(q, q, hidden, causal(14), None).weights()
             assert anchor.shape[1] == (1 if anchors == 1 else 4)
-            assert len({tuple(head.flatten().tolist()) for head in anchor[0]}) == (anchors or 4)
+            groups = anchor.expand(1, 4, 14, 14)[0].unflatten(0, (anchors or 4, -1))
+            assert torch.allclose(groups, groups[:, :1].expand_as(groups))
+            assert not any(torch.allclose(one, other) for one, other in itertools.combinations(groups[:, 0], 2))
             bias = bias_of(position, q, hidden)
             expected = rpe_square_by_loops(q, anchor.expand(1, 4, 14, 14), position.table)
             assert torch.allclose(bias.tril(), expected, atol=1e-5), options

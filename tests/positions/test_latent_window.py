@@ -10,9 +10,7 @@ from contracts.formulas import rpe_absolute_by_loops, rpe_square_by_loops
 from contracts.position import PositionContract, bias_of, causal
 from ldhd.experiments.parts import position_options
 from ldhd.model import GPT, ModelConfig
-from ldhd.positions import (
-    LatentWindow,
-)
+from ldhd.positions import LatentWindow, latent_window
 from ldhd.positions.anchor import Anchor
 from ldhd.positions.latent_window import BEYOND, OUTSIDE
 from ldhd.tasks.tokens import VOCABULARY_SIZE, encode
@@ -22,19 +20,21 @@ class TestLatentWindow(PositionContract):
     def make(self, dimension, heads, layer=0):
         return LatentWindow(dimension, heads, layer, window=4)
 
-    def test_soft_is_the_formula(self):
+    @pytest.mark.parametrize("one_product", [0, 7])
+    def test_soft_is_the_formula(self, one_product, monkeypatch):
         """Of RPE-Square, with what lies beyond the window in the place of the end rows, and anchors lowered as much."""
+        monkeypatch.setattr(latent_window, "ONE_PRODUCT", one_product)
         share = 0.5
-        for (absolute, relative), window in itertools.product(((False, 4), (True, 2), ("start", 2)), (1, 3)):
+        for (absolute, relative), window in itertools.product(((False, 4), (True, 2), ("start", 2)), (1, 3, 7)):
             position = LatentWindow(16, 4, window=window, absolute=absolute, anchor_scale=1.5, table_std=1.0).train()
-            q, hidden = torch.randn(1, 4, 14, 4), torch.randn(1, 14, 16)
-            anchor = position.anchor(q, q, hidden, causal(14), None).weights()
+            q, hidden = torch.randn(1, 4, 7, 4), torch.randn(1, 7, 16)
+            anchor = position.anchor(q, q, hidden, causal(7), None).weights()
             with mock.patch("torch.rand", lambda *shape, **rest: torch.full(shape, share)):
                 bias = bias_of(position, q, hidden)
             beyond = (1 - (1 + BEYOND) ** share) * 2
             ends = beyond * q / q.square().sum(-1, keepdim=True)
-            expected = torch.zeros(1, 4, 14, 14)
-            for j in range(14):
+            expected = torch.zeros(1, 4, 7, 7)
+            for j in range(7):
                 table = torch.cat([ends[0, :, j, None], position.table, ends[0, :, j, None]], dim=1)
                 one = rpe_square_by_loops(q, anchor, table)
                 own = rpe_absolute_by_loops(q, anchor, table[:, : window + 2].flip(1))

@@ -69,6 +69,13 @@ class TestRotary(PositionContract):
         near, far = (Rotary(16, 2).rotate(q, k, torch.arange(5)[None] + shift) for shift in (0, 100))
         assert torch.allclose(near[0] @ near[1].mT, far[0] @ far[1].mT, atol=1e-4)
 
+    def test_neighbours_far_away_are_turned_apart_in_a_bfloat16_model(self):
+        q = torch.randn(1, 2, 2, 8)
+        positions = torch.tensor([[1000, 1001]])
+        exact, _ = Rotary(16, 2).rotate(q, q, positions)
+        rounded, _ = Rotary(16, 2).bfloat16().rotate(q.bfloat16(), q.bfloat16(), positions)
+        assert torch.allclose(rounded.float(), exact, atol=0.05)
+
     def test_odd_head_dimension_is_refused(self):
         with pytest.raises(ValueError, match="must be even, got 3"):
             Rotary(6, 2)

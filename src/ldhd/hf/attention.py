@@ -17,6 +17,7 @@ from ldhd.positions import Position
 from ldhd.positions.relative import key_positions
 
 NAME = "ldhd_position"
+ONE_TEXT = "a swapped position embedding reads one text a row"
 
 
 def hand_over(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
@@ -26,6 +27,23 @@ def hand_over(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) ->
         raise ValueError(f"the attention {chosen!r} leaves out this model's position embedding; set it to {NAME!r}")
     hidden = arguments[0] if arguments else named["hidden_states"]
     module.handed = hidden, position_cache(named.get("past_key_values"), module.layer_idx)
+
+
+def refuse_several_texts(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Before the layers: distances are counted through a row, so there may be no second text in it."""
+    mask, ids = named.get("attention_mask"), named.get("position_ids")
+    if getattr(named.get("past_key_values"), "is_compileable", False):
+        return  # generate makes the whole mask for such a cache, which `position_cache` refuses with better reason
+    if mask is not None and mask.ndim != 2:
+        raise ValueError(f"{ONE_TEXT}: give a mask of padding, (batch, length), not one of shape {tuple(mask.shape)}")
+    if ids is None or ids.shape[-1] < 2 or torch.compiler.is_compiling():
+        return
+    falls = ids[:, 1:] < ids[:, :-1]
+    if mask is not None:
+        real = mask[:, -ids.shape[-1] :].bool()
+        falls = falls & real[:, 1:] & real[:, :-1]  # ids of padding mean nothing
+    if falls.any():
+        raise ValueError(f"{ONE_TEXT}: position_ids begin again within a row")
 
 
 def attention(
@@ -57,7 +75,7 @@ def attention(
 def visible_mask(q_length: int, kv_length: int, device: Any = "cpu", **rest: Any) -> Tensor:
     """True where a query may look; a padding token sees itself, so that no row is empty."""
     if rest.get("mask_function", causal_mask_function) is not causal_mask_function:
-        raise ValueError("a swapped position embedding reads one text a row: packed or otherwise masked texts are not")
+        raise ValueError(f"{ONE_TEXT}: packed or otherwise masked texts are not taken")
     rest["allow_is_causal_skip"] = False
     mask = sdpa_mask(q_length=q_length, kv_length=kv_length, device=device, **rest)
     assert mask is not None

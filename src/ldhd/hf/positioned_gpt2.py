@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from ldhd.hf.attention import NAME, hand_over
+from ldhd.hf.attention import NAME, hand_over, refuse_several_texts
 from ldhd.hf.positions import PositionFactory, fill, position_factory
 from ldhd.positions import Position
 
@@ -40,6 +40,8 @@ class PositionedGPT2ForCausalLM(GPT2LMHeadModel):
     def install(self) -> None:
         """Give each layer the embedding that the configuration names."""
         make = self._factory()
+        if not isinstance(self.transformer.wpe, NoTable):
+            self.transformer.register_forward_pre_hook(refuse_several_texts, with_kwargs=True)
         self.transformer.add_module("wpe", NoTable())
         for layer, attention in enumerate(self.attentions()):
             if not hasattr(attention, "position"):

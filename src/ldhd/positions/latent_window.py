@@ -17,6 +17,9 @@ from ldhd.positions.square import look_up, square_with
 BEYOND = 20.0
 """How far below zero the logits beyond the window are in a test."""
 
+ONE_PRODUCT = 32
+"""Up to this length one product with every distance is faster than one with those inside the window."""
+
 OUTSIDE = "outside"
 
 
@@ -99,9 +102,19 @@ class LatentWindow(Position):
         if not self.absolute:
             return square_with(scores, rows, every)
         (scores, others), (rows, _), (every, seen) = (part.chunk(2, dim=1) for part in (scores, rows, every))
-        distances = torch.arange(every.shape[-1] - 1, -1, -1, device=scores.device)
-        by_distance = others.index_select(-1, (self.window + 1 - distances).clamp(min=0))
-        return torch.cat([square_with(scores, rows, every), by_distance @ seen.transpose(-1, -2)], dim=1)
+        return torch.cat([square_with(scores, rows, every), self._by_place(others, seen)], dim=1)
+
+    def _by_place(self, scores: Tensor, seen: Float[Tensor, "B #H k k"]) -> Tensor:
+        """[j, i] = the sum over distances m of seen[i, m] scores_j(-m); the last column of `seen` is distance 0."""
+        keys = seen.shape[-1]
+        if keys <= max(ONE_PRODUCT, self.window):
+            distances = torch.arange(keys - 1, -1, -1, device=scores.device)
+            by_distance = scores.index_select(-1, (self.window + 1 - distances).clamp(min=0))
+            return by_distance @ seen.transpose(-1, -2)
+        beyond = scores[..., :1]
+        near = scores[..., 1 : self.window + 2] - beyond
+        inside = near @ seen[..., -self.window - 1 :].transpose(-1, -2)
+        return torch.addcmul(inside, beyond, seen.sum(-1)[..., None, :])
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
         return self.relations(tokens, [j])[0][i]

@@ -15,21 +15,20 @@ class Rotary(Position):
     Su et al., RoFormer, 2021.
     """
 
-    frequencies: Tensor
-
     def __init__(self, dimension: int, heads: int, layer: int = 0, *, base: float = 10_000.0):
         super().__init__(dimension, heads, layer)
         if self.head_dimension % 2:
             raise ValueError(f"rope turns pairs: the head dimension must be even, got {self.head_dimension}")
         if base <= 0:
             raise ValueError(f"base must be positive, got {base}")
-        exponents = torch.arange(0, self.head_dimension, 2, dtype=torch.float32) / self.head_dimension
-        self.register_buffer("frequencies", base**-exponents, persistent=False)
+        self.base = base
 
     def rotate(
         self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H q d"], positions: Int[Tensor, "B q"]
     ) -> tuple[Float[Tensor, "B H q d"], Float[Tensor, "B H q d"]]:
-        angles = positions[:, None, :, None] * self.frequencies
+        # angles in float32 whatever the model is in: in bfloat16 neighbours from 256 on would be turned alike
+        exponents = torch.arange(0, self.head_dimension, 2, dtype=torch.float32, device=q.device) / self.head_dimension
+        angles = positions[:, None, :, None] * self.base**-exponents
         cos, sin = angles.cos().to(q.dtype), angles.sin().to(q.dtype)
         return _turn(q, cos, sin), _turn(k, cos, sin)
 

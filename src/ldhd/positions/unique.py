@@ -31,10 +31,11 @@ def discourage_repeated(scores: Float[Tensor, "B A k"], weight: float) -> Float[
 
     With g = sigmoid(score) the chance that a token is an anchor, the cost is `weight` times the mean over tokens of
     the sum over anchors of -log(1 - g) where the token is repeated, 0 where it is not. It is part of the gradient, not
-    of the loss that is reported, and is meant for losses that are means; where gradients of several parts of a batch
-    are added up, by accumulation or on several devices, each is run within `part_of_batch`. Tokens are taken for the
-    same by their scores, so this is for a first layer without dropout before it; where the same token has many hidden
-    states, nothing is repeated.
+    of the loss that is reported, and is meant for losses that are means. Padding counts among the tokens unless it is
+    masked, which padding on the right does not need otherwise. Where gradients of several parts of a batch are added
+    up, by accumulation or on several devices, each is run within `part_of_batch`. Tokens are taken for the same by
+    their scores, so this is for a first layer without dropout before it; where the same token has many hidden states,
+    nothing is repeated.
     """
     return _Discouraged.apply(scores, weight * _share.get())
 
