@@ -7,7 +7,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ldhd.files import BadFileError, write_bytes
+from ldhd.files import BadFileError, remove_leftovers, write_bytes
 from ldhd.tensors import read_tensors, write_tensors
 
 TENSORS = {"a": torch.arange(6.0).view(2, 3), "b": torch.tensor([1, 2])}
@@ -62,6 +62,16 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
         write_bytes(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_leftovers_are_our_own_files_alone(tmp_path):
+    ours = [".record.json.a1b2_c3d", ".step-00000010.safetensors.abcdefgh", "~lease-1-2"]
+    others = [".DS_Store", ".gitignore", "record.json"]
+    for name in ours + others:
+        (tmp_path / name).touch()
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    remove_leftovers(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {*others, ".ipynb_checkpoints"}
 
 
 def test_absent_file(tmp_path):

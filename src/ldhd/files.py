@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 DIGEST_LENGTH = 64
+LEFTOVER = re.compile(r"\..+\.\w{8}|~lease-.+")
+"""Names of files on their way: what `tempfile` makes of those below, and a lease's own."""
 SEAL = ', "sha256": "'
 """What comes before the digest of a line."""
 
@@ -39,8 +41,9 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove what writers left that were killed at it; only for the owner of the folder."""
-    for path in [*folder.glob(".*"), *folder.glob("~*")]:
-        path.unlink(missing_ok=True)
+    for path in [*folder.glob(".*.*"), *folder.glob("~lease-*")]:
+        if LEFTOVER.fullmatch(path.name) and path.is_file():
+            path.unlink(missing_ok=True)
 
 
 def sealed(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -90,6 +90,13 @@ def test_wilson_interval(successes, n, low, high):
     assert wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
 
 
+@pytest.mark.parametrize("n", [10, 50, 200, 500, 1000])
+def test_wilson_holds_the_share_itself(n):
+    for successes in (0, n // 3, n):
+        low, high = wilson(successes, n)
+        assert 0 <= low <= successes / n <= high <= 1
+
+
 def test_wilson_without_data_knows_nothing():
     assert wilson(0, 0) == (0.0, 1.0)
 

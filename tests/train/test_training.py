@@ -316,6 +316,17 @@ def test_priming_puts_a_share_of_one_scale_into_the_training_set():
         config(priming_share=0.1)
 
 
+def test_priming_has_its_share_even_if_that_is_less_than_one_instance_a_batch():
+    c = config(samples="endless", batch_size=10, priming_share=0.03, priming_scale=5)
+    data = TrainingData(COPY, (1, 2), c, seed=0)
+    lengths = [len(text) for index in range(100) for text in rows(data.batch(index))]
+    assert [sum(low <= length <= high for length in lengths) for low, high in ((4, 5), (6, 7), (8, 12))] == [
+        485,
+        485,
+        30,
+    ]
+
+
 def test_metrics_say_how_sharp_the_anchors_are_and_where_attention_goes():
     model = tiny_model()
     uniform = {"anchor_entropy": [[pytest.approx(mean_log(10), abs=1e-5)] * 2]}

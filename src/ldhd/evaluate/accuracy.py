@@ -91,7 +91,8 @@ def wilson(successes: int, n: int, z: float = 1.959963984540054) -> tuple[float,
     centre = share + z * z / (2 * n)
     spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    # rounding may leave the share itself out at 0 and 1, or pass them
+    return max(0.0, min(share, (centre - spread) / scale)), min(1.0, max(share, (centre + spread) / scale))
 
 
 def _hits(written: list[int], answer: list[int]) -> list[bool]:

@@ -35,7 +35,8 @@ class TrainingData:
         self.task, self.scales, self.config, self.seed = task, scales, config, seed
         self.epoch, self.order = -1, torch.empty(0, dtype=torch.long)
         if isinstance(config.samples, int):
-            instances = self._sample(scales, config.samples, seeds.generator(seed, "train"))
+            generator = seeds.generator(seed, "train")
+            instances = self._sample(scales, config.samples, self._primed(config.samples), generator)
             self.inputs, self.targets = to_tensors(instances, config.loss)
             self.lengths = torch.tensor([len(instance.text) - 1 for instance in instances])
 
@@ -44,18 +45,23 @@ class TrainingData:
         size = self.config.batch_size
         if not isinstance(self.config.samples, int):
             fresh = seeds.generator(self.seed, "train", index)
+            before = self._primed(index * size)
+            primed = self._primed((index + 1) * size) - before
             # scales are taken in turn: go on where the batch before ended, so that none is seen more often
-            first = index * size % len(self.scales)
+            first = (index * size - before) % len(self.scales)
             scales = [*self.scales[first:], *self.scales[:first]]
-            return to_tensors(self._sample(scales, size, fresh), self.config.loss)
+            return to_tensors(self._sample(scales, size, primed, fresh), self.config.loss)
         chosen = self._places(index * size, size)
         length = int(self.lengths[chosen].max())
         return self.inputs[chosen, :length], self.targets[chosen, :length]
 
-    def _sample(self, scales: Sequence[int], size: int, generator: torch.Generator) -> list[Instance]:
-        """Instances of the training distribution, a share of them of the priming scale if there is one."""
+    def _primed(self, count: int) -> int:
+        """How many of the first so many instances are of the priming scale."""
+        return 0 if self.config.priming_scale is None else round(self.config.priming_share * count)
+
+    def _sample(self, scales: Sequence[int], size: int, primed: int, generator: torch.Generator) -> list[Instance]:
+        """Instances of the training distribution, some of them of the priming scale."""
         scale = self.config.priming_scale
-        primed = 0 if scale is None else round(self.config.priming_share * size)
         instances = self.task.sample_training(scales, size - primed, generator)
         return instances + [self.task.sample(scale, generator) for _ in range(primed) if scale is not None]
 
