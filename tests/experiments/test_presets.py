@@ -7,9 +7,10 @@ from ldhd.experiments.parts import outline
 from ldhd.experiments.preset import SIX, SIZES
 from ldhd.experiments.presets import PRESETS, chosen
 from ldhd.experiments.record import Record
-from ldhd.experiments.reproduction import kind_of, outcomes, usual_of
+from ldhd.experiments.reproduction import firsts_of, kind_of, outcomes
 from ldhd.experiments.runner import check
 from ldhd.experiments.verdict import extrapolation_factor
+from ldhd.model import MODELS
 from ldhd.tasks import TASKS
 
 TRAINED = [name for name in PRESETS if name != "fig1"]
@@ -149,8 +150,8 @@ def test_presets_of_copy_share_the_defaults_of_a_plain_run():
 def rows_of(name):
     preset = PRESETS[name]
     configs = preset.configs("quick")
-    usual = usual_of(configs)
-    return configs, [kind_of(preset, config, usual[config.task]) for config in configs]
+    firsts = firsts_of(configs)
+    return configs, [kind_of(preset, config, firsts[config.task]) for config in configs]
 
 
 def test_rows_of_the_ablation_name_what_is_changed():
@@ -163,6 +164,8 @@ def test_rows_of_the_ablation_name_what_is_changed():
     assert found["copy", "settle=0"].train.settle == 0
     assert found["copy", "layers=2, mlps=1"].model_options.layers == 2
     assert found["copy", "rpe-square (projections=recent, hard=test)"].position == "rpe-square"
+    shared = found["copy", "rpe-square (position_only=False, projections=shared, hard=test)"]
+    assert not shared.model_options.position_only
     assert {row for task, row in found if task == "multiplication"} == {
         "latent-window",
         "settle=0",
@@ -183,6 +186,21 @@ def test_the_record_differs_by_task_in_what_is_absolute_and_in_steps():
     assert [task for task in absolute if absolute[task] is not True] == ["addition", "division"]
     assert (absolute["addition"], absolute["division"]) == (False, "start")
     assert {task for task in found if found[task].train.steps == 2000} == {"multiplication", "division"}
+
+
+def test_the_record_is_what_a_latent_window_comes_with():
+    for config in PRESETS["record"].configs("quick"):
+        given = {"train_scales": config.train_scales, "test_scales": config.test_scales}
+        assert make_config(config.task, "latent-window", **given) == config
+    named = make_config("copy", "latent-window", model="base")
+    assert (named.model_options, named.train) == (MODELS["base"], make_config("copy", "rpe").train)
+
+
+def test_a_task_that_is_not_of_the_record_has_the_settings_of_addition():
+    other, addition = (
+        make_config(task, "latent-window", train_scales=range(1, 6)) for task in ("parity-direct", "addition")
+    )
+    assert other.model_copy(update={"task": "addition"}) == addition
 
 
 def test_peers_are_compared_on_every_task_of_the_record():

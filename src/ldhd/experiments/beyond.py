@@ -4,39 +4,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ldhd.experiments.defaults import defaults_of
 from ldhd.experiments.preset import SIX, Part, Preset
 
-RECIPE: dict[str, Any] = {
-    "model.heads": 8,
-    "model.mlps": 2,
-    "model.weight_std": 0.08,
-    "model.position_only": True,
-    "model.log_length": False,
-    "model.sharpen": 5.0,
-    "model.null_lead": 1.0,
-    "position.absolute": True,
-    "train.steps": 1000,
-    "train.settle": 0.4,
-    "train.samples": "endless",
-    "train.learning_rate": 4e-3,
-    "train.weight_decay": 0.1,
-}
-"""What makes a latent window generalise on every task; see docs/recipe.md."""
-
-FAR = Part("copy", ("latent-window",), test_scales=(*range(1, 11), 20, 50, 100), model="small", settings=RECIPE)
-TWICE = {**RECIPE, "train.steps": 2000}
-"""Carries and remainders that depend on three digits take longer."""
-RECORD = (
-    FAR,
-    # no digit of a sum needs a place as such, and two heads must find all three delimiters: the more try the better
-    replace(FAR, task="addition", settings={**RECIPE, "position.absolute": False}),
-    replace(FAR, task="parity"),
-    replace(FAR, task="multiplication", settings=TWICE),
-    # a place counted from any delimiter shows the first digit of the long operand, the previous one up to scale 2
-    replace(FAR, task="division", settings={**TWICE, "position.absolute": "start"}),
-    replace(FAR, task="addition-mod10"),
-    # aligned addition is trained at the width of its largest test scale
-    replace(FAR, task="addition-aligned", test_scales=tuple(range(1, 9))),
+FAR = Part("copy", ("latent-window",), test_scales=(*range(1, 11), 20, 50, 100), model="small")
+RECORD = tuple(
+    replace(
+        FAR,
+        task=task,
+        # aligned addition is trained at the width of its largest test scale
+        test_scales=tuple(range(1, 9)) if task == "addition-aligned" else FAR.test_scales,
+        settings=defaults_of(task, "latent-window").settings,
+    )
+    for task in ("copy", "addition", "parity", "multiplication", "division", "addition-mod10", "addition-aligned")
 )
 
 PEERS = (*SIX, "coupled", "fire", "randomized-rope", "randomized-rpe", "randomized-absolute")
@@ -89,11 +69,17 @@ ABLATED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("latent-window", {"train.weight_decay": 1.0}),
     ("latent-window", {"train.learning_rate": 1e-3}),
     ("latent-window", {"train.samples": 10_000}),
+    ("latent-window", {"position.window": 2}),
     # crowds instead of a window, with anchors of every kind
     ("rpe-square", {"position.hard": "test", "position.projections": "recent"}),
     ("rpe-square", {"position.hard": "test", "position.projections": "key"}),
     ("rpe-square", {"position.projections": "key"}),
+    ("rpe-square", {"position.hard": True, "position.projections": "key"}),
     ("rpe-square", {"position.hard": "test", "position.projections": "separate"}),
+    # the attention's own projections: its queries and keys are no constants then
+    ("rpe-square", {"position.hard": "test", "position.projections": "shared", "model.position_only": False}),
+    # as many rows as the longest test string has tokens: nothing is clipped
+    ("rpe-square", {"position.projections": "key", "position.max_distance": 310}),
 )
 """What is left out or changed, one at a time: all of it on copy and addition."""
 HARDER = (
@@ -139,6 +125,7 @@ BEYOND: dict[str, Preset] = {
         "nothing of most of them",
         LIKE_FOR_LIKE,
         view="grid",
+        curves=True,
         claims={},
         sizes=FEW_SEEDS,
     ),

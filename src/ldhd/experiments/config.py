@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from ldhd.experiments.defaults import DEFAULTS, Defaults
+from ldhd.experiments.defaults import defaults_of
 from ldhd.experiments.parts import (
     PositionOptions,
     explain,
@@ -87,18 +87,17 @@ def make_config(
     settings: Mapping[str, Any] | None = None,
     built: bool = True,
 ) -> RunConfig:
-    """A whole config from what a user says; the rest comes from the task's defaults.
+    """A whole config from what a user says; the rest comes from the defaults of the embedding on the task.
 
     `settings` maps dotted names to values: `position.X` or `position.TERM.X`, `model.X`, `train.X`,
     `test_instances`. Without `built` it is not tried out whether the model can be built, which costs a second.
     """
     loaded = load_task(task)
-    defaults = DEFAULTS.get(task, Defaults())
-    parts, rest = _split(settings or {})
-    name = model or defaults.models.get(position, defaults.model)
-    usual = lookup_only(name, MODELS, "model").model_dump()
+    defaults = defaults_of(task, position, model)
+    (usual, _), (parts, rest) = _split(defaults.settings), _split(settings or {})
+    size = {**lookup_only(defaults.model, MODELS, "model").model_dump(), **usual["model"], **parts["model"]}
     scales = tuple(loaded.train_scales if train_scales is None else train_scales)
-    train = {"samples": loaded.latent.training_size(scales), **defaults.train, **parts["train"]}
+    train = {"samples": loaded.latent.training_size(scales), **usual["train"], **parts["train"]}
     if steps is not None:
         if "steps" in parts["train"]:
             raise ValueError(f"steps are given twice: {steps} and train.steps={train['steps']}")
@@ -107,9 +106,9 @@ def make_config(
         config = RunConfig(
             task=task,
             position=position,
-            position_options=position_options(position, parts["position"]),
-            model=name,
-            model_options=ModelConfig(**{**usual, **parts["model"]}),
+            position_options=position_options(position, {**usual["position"], **parts["position"]}),
+            model=defaults.model,
+            model_options=ModelConfig(**size),
             train=TrainConfig(**train),
             train_scales=scales,
             test_scales=tuple(range(1, 11) if test_scales is None else test_scales),

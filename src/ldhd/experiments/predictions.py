@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ldhd.experiments.defaults import defaults_of
 from ldhd.experiments.parts import PositionOptions, build_position, load_task, position_options, position_settings
 from ldhd.predict import Prediction, Source, predict_layers
 from ldhd.predict.description import parse_description
@@ -133,6 +134,12 @@ def entry(named: NamedPrediction) -> dict[str, Any]:
     return document
 
 
+def _usual_options(task: str, position: str) -> dict[str, Any]:
+    """What `ldhd run` gives the embedding on this task where nothing is said."""
+    settings = defaults_of(task, position).settings
+    return {key.removeprefix("position."): value for key, value in settings.items() if key.startswith("position.")}
+
+
 def _named(
     name: str,
     task: Task | Source,
@@ -142,7 +149,7 @@ def _named(
     test_scales: Sequence[int],
     layers: Sequence[int],
 ) -> Iterator[NamedPrediction]:
-    options = position_options(position, given)
+    options = position_options(position, {**_usual_options(name, position), **given})
     embedding = build_position(position, options)
     try:
         found = predict_layers(task, embedding, train_scales, test_scales, layers, name=position)

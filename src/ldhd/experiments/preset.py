@@ -109,6 +109,8 @@ class Preset:
     """The paper's claim, in words."""
     parts: tuple[Part, ...] = ()
     view: Literal["plane", "curves", "panels", "digits", "tasks", "shares", "grid", "depths"] = "curves"
+    curves: bool = False
+    """Whether exact match against scale is drawn beside a grid, a panel for each task."""
     claims: Mapping[str, Claim] = field(default_factory=lambda: CLAIMS)
     """By embedding, or by task where the view is `tasks`."""
     assumed: tuple[str, ...] = ()

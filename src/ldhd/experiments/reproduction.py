@@ -1,7 +1,7 @@
 """What came of a preset, held against what the paper says."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import mean
@@ -102,46 +102,44 @@ def by_kind(
     preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]
 ) -> dict[tuple[str, str], list[Record]]:
     """Task and kind of run -> the records of its seeds, in the order of the configs."""
-    by_hash, usual = {record.hash: record for record in records}, usual_of(configs)
+    by_hash, firsts = {record.hash: record for record in records}, firsts_of(configs)
     kinds: dict[tuple[str, str], list[Record]] = {}
     for config in configs:
         if config.hash in by_hash:
-            kind = config.task, kind_of(preset, config, usual[config.task])
+            kind = config.task, kind_of(preset, config, firsts[config.task])
             kinds.setdefault(kind, []).append(by_hash[config.hash])
     return kinds
 
 
-def usual_of(configs: Sequence[RunConfig]) -> dict[str, RunConfig]:
-    """The first run of each task, which others are told from."""
-    found: dict[str, RunConfig] = {}
+def firsts_of(configs: Sequence[RunConfig]) -> dict[str, dict[str, RunConfig]]:
+    """Of each task the first run with each embedding, in their order: what others are told from."""
+    found: dict[str, dict[str, RunConfig]] = {}
     for config in configs:
-        found.setdefault(config.task, config)
+        found.setdefault(config.task, {}).setdefault(config.position, config)
     return found
 
 
-def kind_of(preset: Preset, config: RunConfig, usual: RunConfig) -> str:
-    """What tells this run from others of the preset and its task, but for its seed."""
+def kind_of(preset: Preset, config: RunConfig, firsts: Mapping[str, RunConfig]) -> str:
+    """What tells this run from others of the preset and its task, but for its seed; `firsts` are those of the task."""
     if preset.view == "tasks":
         return config.task
     if preset.view == "grid":
-        return _row(config, usual)
+        return _row(config, firsts)
     if preset.view == "depths":
         return f"{config.position}, {depth(config.model_options.layers)}"
     return f"{config.position}, {100 * config.train.priming_share:g} %" if preset.view == "shares" else config.position
 
 
-def _row(config: RunConfig, usual: RunConfig) -> str:
-    """The embedding, with options that are not its defaults; if it is the usual one, what else differs."""
-    if config.position == usual.position:
-        changed = {**_changes(config.model_options, usual.model_options), **_changes(config.train, usual.train)}
-        options = usual.position_options
-    else:
-        changed, options = {}, position_options(config.position, {})
+def _row(config: RunConfig, firsts: Mapping[str, RunConfig]) -> str:
+    """What differs from the first run with the same embedding; beside the first of all, every option that is set."""
+    usual, is_main = firsts[config.position], config.position == next(iter(firsts))
+    changed = {**_changes(config.model_options, usual.model_options), **_changes(config.train, usual.train)}
+    options = usual.position_options if is_main else position_options(config.position, {})
     for term, own in config.position_options.items():
         changed |= {key: value for key, value in own.items() if value != options[term][key]}
     told = {key: f"{value:g}" if type(value) is float else value for key, value in changed.items()}
     words = ", ".join(f"{key}={value}" for key, value in told.items())
-    if config.position == usual.position:
+    if is_main:
         return words or config.position
     return f"{config.position} ({words})" if words else config.position
 
@@ -158,17 +156,18 @@ def _parameters(config: RunConfig) -> int:
 def document(
     name: str, size: str, configs: Sequence[RunConfig], records: Sequence[Record], **more: Any
 ) -> dict[str, Any]:
-    """What is kept of a preset beside its runs and its figure."""
-    preset = PRESETS[name]
+    """What is kept of a preset beside its runs and its figure; of runs without a record nothing."""
+    preset, done = PRESETS[name], {record.hash for record in records}
+    finished = [config for config in configs if config.hash in done]
     return {
         "preset": name,
         "size": size,
         "title": preset.title,
         "says": preset.says,
         "assumed": preset.assumptions(size),
-        "seeds": sorted({config.seed for config in configs}),
+        "seeds": sorted({config.seed for config in finished}),
         "outcomes": [asdict(outcome) for outcome in outcomes(preset, configs, records)],
-        "runs": [config.hash for config in configs],
+        "runs": [config.hash for config in finished],
         "seconds": round(sum(record.seconds for record in records), 1),
         **more,
     }
