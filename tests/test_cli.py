@@ -209,6 +209,17 @@ def test_reproduce_lists_what_there_is(capsys):
     assert any("steps" in assumed for assumed in rows["fig5"]["assumed"])
 
 
+def test_the_time_of_a_preset_is_that_of_its_stored_runs_scaled_up(capsys, monkeypatch):
+    found = {"preset": "fig4", "seeds": [0], "runs": ["one", "two"], "seconds": 60.0, "outcomes": []}
+    monkeypatch.setattr("ldhd.report.reproduction.stored", lambda name, size: {**found, "preset": name})
+    _, out, _ = ldhd(capsys, "reproduce", "--list", "--size", "full", "--json")
+    rows = {row["preset"]: row for row in json.loads(out)["presets"]}
+    assert rows["fig4"]["runs"] == 30
+    assert rows["fig4"]["expected_seconds"] == 15 * 60
+    assert rows["peers"]["expected_seconds"] == 30 * rows["peers"]["runs"]
+    assert rows["peers"]["stored"] == "drawn; 1 of 3 seeds"
+
+
 def test_reproduce_runs_draws_and_compares(tmp_path, capsys):
     arguments = ["reproduce", "fig1", "fig2a", "fig2b", "--steps", "2", "--workers", "1", "--out", tmp_path]
     code, out, _ = ldhd(capsys, *arguments)
@@ -225,6 +236,18 @@ def test_reproduce_runs_draws_and_compares(tmp_path, capsys):
     assert kept["outcomes"] == written["outcomes"]
     assert (tmp_path / written["runs"][0] / "record.json").exists()
     assert "<html" in (tmp_path / "report.html").read_text()
+
+
+def test_reproduce_draws_what_is_finished(tmp_path, capsys):
+    small = ["reproduce", "fig2a", "--steps", "2", "--size", "full", "--workers", "1", "--out", tmp_path]
+    code, _, err = ldhd(capsys, *small, "--finished")
+    assert (code, err) == (2, f"ldhd: error: none of the 5 runs is finished in {tmp_path}\n")
+    assert not list(tmp_path.iterdir())
+    ldhd(capsys, *small, "--seeds", "1-2")
+    code, out, _ = ldhd(capsys, *small, "--finished", "--json")
+    assert code == 0
+    (written,) = json.loads(out)["presets"]
+    assert (written["seeds"], len(written["runs"]), written["outcomes"][0]["seeds"]) == ([1, 2], 2, 2)
 
 
 @pytest.mark.parametrize(

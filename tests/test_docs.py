@@ -127,17 +127,23 @@ def test_every_setting_is_explained():
         assert f"| `{name}` | {model.layers} | {model.heads} | {model.dimension} | {model.dropout:g} |" in page
 
 
-def test_the_recipe_for_a_task_of_your_own_is_that_of_addition():
-    (command,) = [text for text in blocks("docs/recipe.md", "sh") if "my_module:MyTask" in text]
-    words = shlex.split(command.replace("\\\n", " "))
-    given = parse_settings([words[place + 1] for place, word in enumerate(words) if word == "--set"])
-    own = RECORD[1].settings
-    assert {**given, "train.steps": int(words[words.index("--steps") + 1])} == {
-        key: value for key, value in own.items() if key != "position.absolute"
-    }
+def test_the_recipe_in_commands():
+    commands = [
+        line for block in blocks("docs/recipe.md", "sh") for line in block.splitlines() if line.startswith("ldhd run")
+    ]
+    words = [shlex.split(line.split("#")[0]) for line in commands]
+    scales = ["--train-scales", "1-5", "--test-scales", "1-10,20,50,100"]
+    assert words[0][2:] == ["addition", "--position", "latent-window", *scales]
+    far = {"train_scales": range(1, 6), "test_scales": (*range(1, 11), 20, 50, 100)}
+    assert make_configs("addition", ["latent-window"], **far) == RECORD[1].configs([0], "quick")
+    assert words[1][2:4] == words[2][2:4] == ["my_module:MyTask", "--position"]
+    (own,) = make_configs("parity-direct", ["latent-window"], settings=parse_settings(words[2][-1:]))
+    assert own.position_options["latent-window"]["absolute"] is True
 
 
-@pytest.mark.parametrize(("page", "name"), [("peers", "peers"), ("reproduce", "matrix"), ("reproduce", "depth")])
+@pytest.mark.parametrize(
+    ("page", "name"), [("peers", "peers"), ("reproduce", "matrix"), ("reproduce", "depth"), ("recipe", "ablation")]
+)
 def test_tables_are_of_the_stored_results(page, name):
     told = subprocess.run(
         [sys.executable, ROOT / "results/tables.py", name], capture_output=True, text=True, check=True

@@ -161,6 +161,7 @@ def reproduce(
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Folder of runs and figures; reproduced/SIZE by default.")
     ] = None,
+    drawn: Annotated[bool, typer.Option("--finished", help="Draw the runs that are finished; train nothing.")] = False,
     device: Device = "cpu",
     workers: Workers = None,
     as_json: Json = False,
@@ -170,6 +171,7 @@ def reproduce(
     Runs that several figures share, or that are finished already, are done once. Exit code 1 if a run failed for good.
     """
     from ldhd.experiments.presets import PRESETS, chosen
+    from ldhd.experiments.record import finished
     from ldhd.parsing import parse_range
     from ldhd.report.html import write_report
     from ldhd.report.reproduction import (
@@ -191,6 +193,10 @@ def reproduce(
     configs = {name: PRESETS[name].configs(size, given, steps, device) for name in asked}
     every = {config.hash: config for found in configs.values() for config in found}
     out = out or Path("reproduced") / size
+    if drawn and every:
+        count, every = len(every), {name: config for name, config in every.items() if finished(out / name, config)}
+        if not every:
+            raise ValueError(f"none of the {count} runs is finished in {out}")
     with SweepView(len(every)) as view:
         swept = run_sweep(
             list(every.values()),
@@ -239,8 +245,9 @@ def extend(
     from ldhd.sweep import run_all
 
     configs = [extended(folder, steps, schedule_steps) for folder in folders]
-    out = folders[0].parent
-    if any(folder.parent != out for folder in folders):
+    parents = [Path(os.path.normpath(folder.absolute())).parent for folder in folders]
+    out = folders[0].parent if folders[0].name not in ("", "..") else parents[0]
+    if len(set(parents)) > 1:
         raise ValueError("the runs to extend lie in several folders; extend those of one folder at a time")
     with ProgressBars() as bars:
         records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
@@ -373,6 +380,7 @@ def register(
     from ldhd.report.prediction import write_register
     from ldhd.report.progress import watch
 
+    file.parent.mkdir(parents=True, exist_ok=True)  # before the minutes that it takes
     named = list(watch(registered_matrix(), registered_count(), "predictions"))
     write_register(file, named)
     print(f"{len(named)} predictions: {file}")
@@ -417,6 +425,8 @@ def verify(
     from ldhd.report.theory_figures import draw_theory
     from ldhd.theory.ledger import CLAIMS, verify
 
+    if figures is not None:
+        figures.mkdir(parents=True, exist_ok=True)
     entries = list(watch(verify(claims or ()), len(claims or CLAIMS), "claims"))
     drawn = draw_theory(figures) if figures is not None else []
     print_view(ledger_json(entries) if as_json else ledger_table(entries))
@@ -445,6 +455,8 @@ def bench(
     from ldhd.report.terminal import print_view
 
     chosen = [lookup_only(name, BENCHMARKS, "benchmark") for name in names or BENCHMARKS]
+    if figures is not None:
+        figures.mkdir(parents=True, exist_ok=True)
     prepare(threads or os.cpu_count() or 1)
     measured = watch((run_benchmark() for run_benchmark in chosen), len(chosen), "benchmarks")
     cases = [case for found in measured for case in found]

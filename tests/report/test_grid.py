@@ -4,10 +4,10 @@ from ldhd.experiments.reproduction import Outcome, smallest_depths
 from ldhd.report.grid import draw_grid
 
 
-def outcome(task, label, factor, fitted=3, layers=1):
+def outcome(task, label, factor, fitted=3, layers=1, seeds=3):
     exact, position = factor / 20, label.split(",")[0]
     return Outcome(
-        task, label, position, layers, 3, fitted, 100, exact, 3 * (exact,), "untold", None, factor, 1000, 1.0
+        task, label, position, layers, seeds, fitted, 100, exact, seeds * (exact,), "untold", None, factor, 1000, 1.0
     )
 
 
@@ -27,6 +27,13 @@ def test_every_cell_says_how_far_it_gets_and_what_did_not_fit():
         (1, 1, "1.2x"),
         (1, 1, "6 % at 100"),
     }
+
+
+def test_cells_with_fewer_seeds_than_others_say_so():
+    figure = draw_grid([outcome("copy", "ours", 20.0), outcome("copy", "rpe", 1.0, fitted=1, seeds=1)], "far")
+    (axes,) = figure.axes
+    assert {text.get_text() for text in axes.texts} == {"20x", "100 % at 100", "1x", "5 % at 100, 1 seed"}
+    assert figure.get_suptitle() == "far; 3 seeds"
 
 
 def test_of_several_depths_the_first_that_most_seeds_fit():

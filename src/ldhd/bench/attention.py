@@ -1,5 +1,6 @@
 """The whole attention with each embedding, against RPE with an unclipped table."""
 
+import copy
 import statistics
 from collections.abc import Callable
 from typing import Any
@@ -108,6 +109,7 @@ def dense_formula(q: Tensor, anchor: Tensor, table: Tensor) -> Tensor:
 
 
 def _actions(n: int, batch: int) -> tuple[dict[str, Callable[[], Any]], dict[str, Callable[[], Any]]]:
+    """Forward as in a test, and forward and backward as in training."""
     torch.manual_seed(0)
     x, upstream = torch.randn(batch, n, MODEL.dimension), torch.randn(batch, n, MODEL.dimension)
     positions = torch.arange(n).expand(batch, n)
@@ -129,7 +131,7 @@ def _actions(n: int, batch: int) -> tuple[dict[str, Callable[[], Any]], dict[str
 
     modules = {name: Attention(MODEL, _make(*how)) for name, how in EMBEDDINGS.items()}
     return (
-        {name: forward_of(module) for name, module in modules.items()},
+        {name: forward_of(copy.deepcopy(module).eval()) for name, module in modules.items()},
         {name: both_of(module) for name, module in modules.items()},
     )
 

@@ -65,10 +65,11 @@ def draw_growth(cases: Sequence[Case]) -> "Figure | None":
     }
     figure = Figure(figsize=(7.5, 4.8), layout="constrained")
     axes = figure.add_subplot()
-    for name in dict.fromkeys(case.case.split(", forward")[0] for case in grown):
+    for number, name in enumerate(dict.fromkeys(case.case.split(", forward")[0] for case in grown)):
         line = [(case.n, case.ratio) for case in grown if case.case.split(", forward")[0] == name]
         label = f"{name}  (n^{exponents[name]:.2f})" if name in exponents else name
-        axes.plot(*zip(*line, strict=True), marker="o", markersize=4, linewidth=1.5, label=label)
+        colour, style = f"C{number % 10}", "-" if number < 10 else "--"
+        axes.plot(*zip(*line, strict=True), style, color=colour, marker="o", markersize=4, linewidth=1.5, label=label)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     lengths = sorted({case.n for case in grown if case.n is not None})

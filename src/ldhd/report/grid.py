@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ldhd.experiments.reproduction import Outcome, depth
+from ldhd.report.plot import seeds_of
 from ldhd.report.table import percent
 
 if TYPE_CHECKING:
@@ -14,21 +15,27 @@ LEAST = 0.8
 
 
 def draw_grid(outcomes: Sequence[Outcome], title: str, depths: bool = False) -> "Figure":
-    """Rows by tasks: the extrapolation factor, below it exact match at the largest scale; with `depths` the depth."""
+    """Rows by tasks: the extrapolation factor, below it exact match at the largest scale; with `depths` the depth.
+
+    What has fewer seeds than others says so.
+    """
     from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
     tasks = list(dict.fromkeys(outcome.task for outcome in outcomes))
     rows = list(dict.fromkeys(outcome.label for outcome in outcomes))
     factors = [[float("nan")] * len(tasks) for _ in rows]
-    figure = Figure(figsize=(2.8 + 1.2 * len(tasks), 1.0 + 0.42 * len(rows)), layout="constrained")
+    names = 0.065 * max(map(len, rows))  # inches that the names of the rows take
+    figure = Figure(figsize=(0.8 + names + 1.35 * len(tasks), 1.0 + 0.42 * len(rows)), layout="constrained")
     axes = figure.subplots()
+    seeds = max(outcome.seeds for outcome in outcomes)
     norm = LogNorm(LEAST, max(2.0, *(outcome.factor for outcome in outcomes)), clip=True)
     for outcome in outcomes:
         x, y = tasks.index(outcome.task), rows.index(outcome.label)
         factors[y][x] = max(outcome.factor, LEAST)
         ink = "white" if norm(factors[y][x]) > 0.6 else "black"
-        fitted = "" if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fitted"
+        fewer = "" if outcome.seeds == seeds else f", {seeds_of(outcome.seeds)}"
+        fitted = fewer if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fitted"
         layers = f"{depth(outcome.layers)}, " if depths else ""
         small = f"{layers}{percent(outcome.exact)} % at {outcome.scale}{fitted}"
         axes.text(x, y - 0.15, f"{outcome.factor:g}x", ha="center", va="center", color=ink, fontsize=9)
@@ -38,6 +45,5 @@ def draw_grid(outcomes: Sequence[Outcome], title: str, depths: bool = False) -> 
     axes.set_yticks(range(len(rows)), rows, fontsize=8)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)
-    seeds = max(outcome.seeds for outcome in outcomes)
-    figure.suptitle(f"{title}; {seeds} seed{'s' * (seeds > 1)}", x=0.01, ha="left", fontsize=10)
+    figure.suptitle(f"{title}; {seeds_of(seeds)}", x=0.01, ha="left", fontsize=10)
     return figure

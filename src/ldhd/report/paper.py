@@ -1,6 +1,7 @@
 """Every figure of the report for papers: matplotlib, saved as PNG and PDF."""
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -10,7 +11,7 @@ from ldhd.bench import Case
 from ldhd.report.bench import draw_growth
 from ldhd.report.errors import Map, carry_map, error_map
 from ldhd.report.look import DASHES, Look, looks
-from ldhd.report.plot import draw_accuracy, draw_curves, percent_axis, save_figure
+from ldhd.report.plot import add_legend, draw_accuracy, draw_curves, percent_axis, save_figure
 from ldhd.report.runs import Runs
 from ldhd.report.string_picture import draw_string
 from ldhd.report.summary import Cell, per_position
@@ -89,10 +90,11 @@ def draw_digits(cells: Sequence[Cell], styles: Sequence[Look], scale: int | None
         marker, dash = look.marker[0], look.dash[0]
         axes.plot(range(len(values)), values, label=cell.label, color=look.colour, marker=marker, ls=dash, ms=5)
     percent_axis(axes)
+    axes.locator_params("x", integer=True)
     axes.set_xlabel("answer token, the first written first")
     axes.set_ylabel("right tokens")
     axes.set_title(f"{cells[0].task} at scale {at}, mean over seeds", loc="left")
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    add_legend(figure, axes)
     return figure
 
 
@@ -155,7 +157,9 @@ def draw_training(courses: Sequence[Course], title: str) -> "Figure | None":
         for one, values in zip(courses, lines, strict=True):
             colour, dash = FATES[one.fate]
             label = one.fate if axes is panels[0] else None
-            axes.plot(one.steps[: len(values)], values, color=colour, ls=LINES[dash], lw=1.3, label=label)
+            marker = "o" if len(values) == 1 else None
+            line = {"color": colour, "ls": LINES[dash], "lw": 1.3, "marker": marker, "ms": 4, "label": label}
+            axes.plot(one.steps[: len(values)], values, **line)
         axes.set_ylabel(name, fontsize=8)
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
@@ -179,7 +183,7 @@ def _maps(maps: Mapping[str, tuple[Sequence[int], Map]], task: str, y: str) -> "
         axes.imshow(numbers, cmap=shades, vmin=0, vmax=1, aspect="auto")
         axes.set_yticks(range(len(names)), list(map(str, names)), fontsize=7)
         axes.tick_params(labelsize=7)
-        axes.set_title(label, fontsize=8)
+        axes.set_title(textwrap.fill(label, 32), fontsize=8)
     for axes in panels[len(maps) :]:
         axes.set_axis_off()
     figure.supxlabel("answer token, the first written first", fontsize=9)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:  # importing it takes half a second
 ALONE = 3
 """As which of several lines one is drawn that has its axes for itself."""
 
+LONGEST_BESIDE = 44
+"""Labels of more characters would leave no room for the axes beside them."""
+
 
 def plot_accuracy(
     records: Sequence[Record], path: Path, configs: Mapping[str, RunConfig] | None = None, title: str | None = None
@@ -33,19 +36,29 @@ def draw_accuracy(grouped: Sequence[Cell], styles: Sequence[Look], title: str | 
 
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
-    train = grouped[0].train_scales
     draw_curves(axes, grouped, styles)
     axes.set_xlabel("scale of the instance")
     axes.set_ylabel("exact match")
-    axes.set_title(title or f"{grouped[0].task}: trained on scales {min(train)}-{max(train)}", loc="left")
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    trained = ", ".join(f"{low}-{high}" for low, high in _training_ranges(grouped))
+    axes.set_title(title or f"{grouped[0].task}: trained on scales {trained}", loc="left")
+    add_legend(figure, axes)
     return figure
 
 
+def add_legend(figure: "Figure", axes: "Axes") -> None:
+    """Beside the axes, or below where labels are long: the figure grows by what they take."""
+    handles, labels = axes.get_legend_handles_labels()
+    if max(map(len, labels)) <= LONGEST_BESIDE:
+        axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        return
+    figure.set_figheight(figure.get_figheight() + 0.22 * len(labels))
+    figure.legend(handles, labels, frameon=False, loc="outside lower left")
+
+
 def draw_curves(axes: "Axes", grouped: Sequence[Cell], styles: Sequence[Look]) -> None:
-    """The curves of some cells on one pair of axes, the training range shaded."""
-    train = grouped[0].train_scales
-    axes.axvspan(min(train) - 0.5, max(train) + 0.5, color="0.92", lw=0, label="training scales")
+    """The curves of some cells on one pair of axes, the training range shaded if they have it in common."""
+    if len(ranges := _training_ranges(grouped)) == 1:
+        axes.axvspan(ranges[0][0] - 0.5, ranges[0][1] + 0.5, color="0.92", lw=0, label="training scales")
     for index, (cell, look) in enumerate(zip(grouped, styles, strict=True)):
         _draw(axes, cell, look, index if len(grouped) > 1 else ALONE)
     scales = sorted({scale for cell in grouped for scale in cell.scales})
@@ -85,6 +98,10 @@ def ticks(scales: Sequence[int]) -> list[int]:
     return chosen
 
 
+def _training_ranges(grouped: Sequence[Cell]) -> list[tuple[int, int]]:
+    return sorted({(min(cell.train_scales), max(cell.train_scales)) for cell in grouped})
+
+
 def _draw(axes: "Axes", cell: Cell, look: Look, index: int) -> None:
     """Mean over seeds, the 95 % interval of the mean as a band, every seed as a dot.
 
@@ -106,5 +123,9 @@ def _draw(axes: "Axes", cell: Cell, look: Look, index: int) -> None:
 
 def _label(cell: Cell) -> str:
     count = len(cell.records)
-    seeds = f"{count} seed{'s' if count > 1 else ''}"
-    return f"{cell.label}, {seeds}" if cell.fitted == count else f"{cell.label}, {seeds}, {cell.fitted} fitted"
+    label = f"{cell.label}, {seeds_of(count)}"
+    return label if cell.fitted == count else f"{label}, {cell.fitted} fitted"
+
+
+def seeds_of(count: int) -> str:
+    return f"{count} seed{'s' * (count > 1)}"

@@ -16,10 +16,11 @@ from ldhd.experiments.presets import PRESETS
 from ldhd.experiments.reproduction import by_kind, document, outcomes, smallest_depths, stem, stored
 from ldhd.files import write_json
 from ldhd.names import lookup_only
+from ldhd.report.by_task import draw_by_task
 from ldhd.report.grid import draw_grid
 from ldhd.report.look import DASHES, MARKERS, Look, looks
 from ldhd.report.paper import draw_digits, draw_matrix
-from ldhd.report.plot import draw_curves, save_figure
+from ldhd.report.plot import draw_curves, save_figure, seeds_of
 from ldhd.report.statistics import Mean, mean_interval
 from ldhd.report.summary import Cell, cells
 from ldhd.report.table import percent
@@ -36,8 +37,9 @@ NAMES = {
     "none": "NoPE",
     "alibi": "ALiBi",
     "abacus": "Abacus",
+    "fire": "FIRE",
 }
-"""As the paper writes them."""
+"""As their papers write them."""
 
 
 def write_reproduction(
@@ -48,8 +50,12 @@ def write_reproduction(
     found = [record for record in records if record.hash in own]
     paths: list[Path] = []
     if found or preset.view == "plane":
-        figure = _figure(preset, configs, found)
-        paths = [save_figure(figure, out / f"{stem(name)}.{kind}") for kind in ("png", "pdf")]
+        figures = {stem(name): _figure(preset, configs, found)}
+        if preset.curves:
+            figures[f"{stem(name)}-curves"] = _curves(preset, configs, found)
+        paths = [
+            save_figure(figure, out / f"{file}.{kind}") for file, figure in figures.items() for kind in ("png", "pdf")
+        ]
     written = document(name, size, configs, found, command=command, machine=machine())
     write_json(out / f"{stem(name)}.json", written)
     return {**written, "figures": [str(path) for path in paths]}
@@ -78,6 +84,8 @@ def reproduction_view(written: dict[str, Any]) -> RenderableType:
             table.add_column(column)
         for outcome in written["outcomes"]:
             agrees = {True: "as the paper says", False: "not as the paper says", None: ""}[outcome["agrees"]]
+            if outcome["agrees"] and not outcome["fitted"]:
+                agrees += ", but it does not fit"
             claim = "" if outcome["claim"] == "untold" else outcome["claim"]
             fitted, exact = f"{outcome['fitted']}/{outcome['seeds']}", mean_interval(outcome["by_seed"])
             label = "" if outcome["label"] == outcome["task"] else outcome["label"]
@@ -103,10 +111,7 @@ def preset_table(size: str) -> Table:
         seconds = row["expected_seconds"]
         time = "seconds" if not row["runs"] else "not measured" if seconds is None else _about(seconds)
         table.add_row(row["preset"], escape(row["title"]), str(row["runs"]), time, row["stored"] or "none")
-    cores = "training times are sums over runs of one core each"
-    table.caption = (
-        cores if size == "quick" else f"{cores}; those of size full are the stored quick ones times the seeds"
-    )
+    table.caption = "training times are sums over runs of one core each, from the stored seeds"
     return table
 
 
@@ -116,35 +121,34 @@ def preset_rows(size: str) -> list[dict[str, Any]]:
     for name, preset in PRESETS.items():
         if size not in preset.sizes:
             continue
-        quick, own = stored(name, "quick"), stored(name, size)
-        known = own or (quick if size == "full" else None)
-        factor = 1 if known is own else len(preset.sizes[size])
+        own, other = stored(name, size), {"full": "quick", "quick": "full"}.get(size)
+        known = own or (stored(name, other) if other else None)
+        seeds, runs = len(preset.sizes[size]), len(preset.configs(size))
         rows.append(
             {
                 "preset": name,
                 "title": preset.title,
                 "says": preset.says,
                 "seeds": list(preset.sizes[size]),
-                "runs": len(preset.configs(size)),
-                "expected_seconds": None if known is None else factor * known["seconds"],
-                "stored": None if own is None else _in_short(own),
+                "runs": runs,
+                "expected_seconds": known["seconds"] * runs / len(known["runs"]) if known and known["runs"] else None,
+                "stored": None if own is None else _in_short(own, seeds),
                 "assumed": preset.assumptions(size),
             }
         )
     return rows
 
 
-def _in_short(document: dict[str, Any]) -> str:
-    """`rpe-square 100, rpe 0 (not fitted)` and so on, at the largest scale."""
-    if PRESETS[document["preset"]].view in ("grid", "depths"):
-        return "drawn"
-    return (
-        ", ".join(
-            f"{found['label']} {percent(found['exact'])}" + ("" if found["fitted"] else " (not fitted)")
-            for found in document["outcomes"]
-        )
-        or "drawn"
-    )
+def _in_short(document: dict[str, Any], seeds: int) -> str:
+    """`rpe-square 100, rpe 0 (not fitted)` and so on, at the largest scale; and of how many seeds, if not of all."""
+    shown = [
+        f"{found['label']} {percent(found['exact'])}" + ("" if found["fitted"] else " (not fitted)")
+        for found in document["outcomes"]
+    ]
+    if not shown or PRESETS[document["preset"]].view in ("grid", "depths"):
+        shown = ["drawn"]
+    found = len(document["seeds"])
+    return ", ".join(shown) + (f"; {found} of {seeds} seeds" if document["runs"] and found < seeds else "")
 
 
 def _about(seconds: float) -> str:
@@ -185,6 +189,17 @@ def _figure(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Reco
         figure.legend(handles, labels, frameon=False, fontsize=8, loc="outside lower center", ncols=5)
     figure.suptitle(preset.title, x=0.01, ha="left", fontsize=11)
     return figure
+
+
+def _curves(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> "Figure":
+    panels: dict[str, list[Cell]] = {}
+    for (task, _), own in by_kind(preset, configs, records).items():
+        first = own[0]
+        label = NAMES.get(first.position, first.position)
+        panels.setdefault(task, []).append(Cell(task, first.position, first.model, tuple(own), label=label))
+    trained, most = records[0].train_scales, max(len(cell.records) for cells in panels.values() for cell in cells)
+    title = f"Trained on scales {min(trained)}-{max(trained)}, the same tasks and steps for all; {seeds_of(most)}"
+    return draw_by_task(panels, title)
 
 
 def _panels(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> dict[str, list[Cell]]:

@@ -102,7 +102,7 @@ def told_apart(kinds: Sequence[RunConfig]) -> list[str]:
         groups.setdefault((config.task, config.position), []).append(options)
     telling = {group: [key for key in _keys(rows) if _tells(key, rows)] for group, rows in groups.items()}
     return [
-        ", ".join(f"{key}={_short(options.get(key))}" for key in telling[config.task, config.position])
+        ", ".join(f"{_setting(key)}={_short(options.get(key))}" for key in telling[config.task, config.position])
         for config, options in zip(kinds, flat, strict=True)
     ]
 
@@ -163,6 +163,11 @@ def _tells(key: str, rows: Sequence[dict[str, Any]]) -> bool:
     if key.startswith("model_options."):
         return len({(row["model"], repr(row.get(key))) for row in rows}) > len({row["model"] for row in rows})
     return len(values) > 1
+
+
+def _setting(key: str) -> str:
+    """An option by the name that `--set` takes."""
+    return key.replace("position_options.", "position.").replace("model_options.", "model.")
 
 
 def _short(value: Any) -> str:
