@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ldhd.experiments.reproduction import Outcome, smallest_depths
+from ldhd.report.plot import seeds_of
 from ldhd.report.statistics import mean_interval
 from ldhd.report.table import percent
 
@@ -49,9 +50,10 @@ def outcomes(*presets: str) -> list[Outcome]:
 
 
 def grid(found: Sequence[Outcome], cell: Callable[[Outcome], str]) -> tuple[list[str], dict[str, list[str]]]:
-    """The tasks, and for each label a cell for each of them."""
+    """The tasks, and for each label a cell for each of them, with how many seeds fit or are there if not all."""
     tasks = list(dict.fromkeys(outcome.task for outcome in found))
-    cells = {(outcome.label, outcome.task): cell(outcome) for outcome in found}
+    most = max(outcome.seeds for outcome in found)
+    cells = {(outcome.label, outcome.task): cell(outcome) + _seeds(outcome, most) for outcome in found}
     return tasks, {outcome.label: [cells.get((outcome.label, task), "") for task in tasks] for outcome in found}
 
 
@@ -61,13 +63,13 @@ def table(head: Sequence[str], rows: dict[str, list[str]]) -> str:
 
 
 def far(outcome: Outcome) -> str:
-    return f"{outcome.factor:g}{_unfitted(outcome)}"
+    return f"{outcome.factor:g}"
 
 
 def measured(outcome: Outcome) -> str:
     exact = mean_interval(outcome.by_seed)
     bounds = "" if exact.low is None or exact.high is None else f" ({percent(exact.low)}-{percent(exact.high)})"
-    return f"{percent(exact.value)}{bounds}{_unfitted(outcome)}"
+    return f"{percent(exact.value)}{bounds}"
 
 
 def span(values: Sequence[float]) -> str:
@@ -75,9 +77,11 @@ def span(values: Sequence[float]) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def _unfitted(outcome: Outcome) -> str:
-    """How many seeds fit, if not all do."""
-    return "" if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fit"
+def _seeds(outcome: Outcome, most: int) -> str:
+    """How many seeds fit, if not all do; how many there are, if fewer than elsewhere."""
+    if outcome.fitted < outcome.seeds:
+        return f", {outcome.fitted}/{outcome.seeds} fit"
+    return "" if outcome.seeds == most else f", {seeds_of(outcome.seeds)}"
 
 
 if __name__ == "__main__":
