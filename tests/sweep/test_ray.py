@@ -80,13 +80,15 @@ def test_a_node_that_dies_takes_no_run_along(cluster, tmp_path):
     assert not list(tmp_path.rglob("lease"))
 
 
-def test_of_checkpoints_that_come_back_two_are_kept(cluster, tmp_path):
-    (config,) = configs(1, steps=120)
+def test_what_a_worker_sent_before_it_ended_is_there_and_of_checkpoints_two_are_kept(cluster, tmp_path, monkeypatch):
+    (config,) = configs(1, steps=200)
+    monkeypatch.setattr("ldhd.sweep.ray.REPORT_SECONDS", 60)  # here, not on the worker: nobody looks until it has ended
     run_sweep([config], tmp_path, on_ray(cluster.address))
     alone = tmp_path / "alone"
     run(config, alone)
     kept, local = (checkpoint.saved(out / config.hash / "checkpoints") for out in (tmp_path, alone))
     assert [path.name for path in kept] == [path.name for path in local]
+    assert (tmp_path / config.hash / "config.json").exists()
 
 
 def test_a_run_that_no_node_has_room_for_is_told_and_can_be_stopped(cluster, tmp_path):
