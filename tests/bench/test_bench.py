@@ -10,11 +10,13 @@ from ldhd.bench.attention import EMBEDDINGS, attention_cases, dense_formula
 from ldhd.bench.decode import decode_cases
 from ldhd.bench.hugging_face import same_gpt2
 from ldhd.bench.memory import peak_memory
+from ldhd.bench.peers import peers_cases
 from ldhd.bench.ratio import compare, exponent, machine
 from ldhd.bench.step import step_cases
 from ldhd.bench.wht import butterfly, walsh_hadamard_cases
 from ldhd.boolean import fourier
 from ldhd.cli import main
+from ldhd.experiments.beyond import PEERS
 from ldhd.model import MODELS, ModelConfig
 from ldhd.report.bench import plot_growth
 
@@ -61,6 +63,15 @@ def test_step_and_decoding_at_small_sizes(monkeypatch):
     assert [case.measure for case in steps] == ["speed", "share"] * 2
     decoded = decode_cases(("tiny",), ((3, 4),), rounds=2)
     assert [case.case for case in decoded] == ["greedy decoding, absolute", "greedy decoding, rpe-square"]
+
+
+def test_training_with_every_peer_costs_something_against_rpe():
+    cases = {case.case.removeprefix("training, "): case for case in peers_cases(rounds=2, batch=4)}
+    assert list(cases) == ["latent-window", *PEERS]
+    assert cases["rpe"].ratio == 1
+    assert all(case.ratio > 0 and case.measure == "cost" for case in cases.values())
+    assert "1 layer," in cases["latent-window"].shape
+    assert "2 layers," in cases["fire"].shape
 
 
 def test_hugging_face_has_the_same_weights():

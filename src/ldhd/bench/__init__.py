@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from ldhd.bench.attention import attention_cases
 from ldhd.bench.decode import decode_cases
+from ldhd.bench.peers import peers_cases
 from ldhd.bench.ratio import Case
 from ldhd.bench.step import step_cases
 from ldhd.bench.sweep import sweep_cases
@@ -14,6 +15,7 @@ BENCHMARKS: dict[str, Callable[[], list[Case]]] = {
     "wht": walsh_hadamard_cases,
     "attention": attention_cases,
     "step": step_cases,
+    "peers": peers_cases,
     "decode": decode_cases,
     "sweep": sweep_cases,
 }
