@@ -63,6 +63,12 @@ class TestVerdicts:
         assert verdict("multiplication", both).verdict == "generalises"
         assert verdict("multiplication", RPEAbsolute(8, 2)).verdict == "fails"
 
+    def test_what_another_head_reads_alone_can_be_subtracted(self):
+        """The first digit of the long operand is as far from its delimiter as the one-digit operand is from `b`."""
+        for task, absolute in (("multiplication", True), ("division", "start")):
+            assert verdict(task, make("latent-window", absolute=absolute)).verdict == "generalises"
+            assert verdict(task, make("latent-window", absolute=False)).verdict == "fails"  # nothing reads it alone
+
     def test_offsets_are_what_carries_abacus(self):
         without = verdict("copy", make("abacus", max_offset=0))
         assert (without.verdict, without.max_scale) == ("fails", 5)

@@ -72,19 +72,22 @@ Order = dict[tuple[int, int], int]
 """(winner, loser) -> the scale from which the one must beat the other."""
 
 
-def examine(tables: Sequence[Table], slots: Sequence[str], excused: Sequence[Bools], fixed: Order) -> Outcome:
+def examine(
+    tables: Sequence[Table], slots: Sequence[str], excused: Sequence[Bools], known: Sequence[Bools], fixed: Order
+) -> Outcome:
     """Judge one head that serves `slots` together; `tables` are the training rows and the test rows.
 
-    Of the training rows alone it finds what goes wrong in training.
+    Of the training rows alone it finds what goes wrong in training. Keys that are `known` are read by other heads, and
+    can be subtracted where this one cannot tell them from what it looks for.
     """
     needs = [[table.rows.looked_for(slot) for slot in slots] for table in tables]
     edges = dict(fixed)
     wanted: list[tuple[Ints, Ints]] = []
     unwanted: list[tuple[Ints, Ints]] = []
-    for table, need, excuse in zip(tables, needs, excused, strict=True):
+    for table, need, excuse, elsewhere in zip(tables, needs, excused, known, strict=True):
         wanted.append(_wanted(table, need))
-        unwanted.append(_unwanted(table, need, excuse))
-        for edge, scale in _edges(table, need, excuse).items():
+        unwanted.append(_unwanted(table, need, excuse, elsewhere))
+        for edge, scale in _edges(table, need, excuse, elsewhere).items():
             edges[edge] = min(scale, edges.get(edge, NEVER))
     return Outcome(
         uncovered_at=_first_uncovered(tables, needs) if len(tables) > 1 else NEVER,
@@ -135,7 +138,7 @@ def _first_uncovered(tables: Sequence[Table], needs: Sequence[Sequence[Ints]]) -
     return min((int(scale[row]) for row, _ in uncovered_rows(tables, needs)), default=NEVER)
 
 
-def _edges(table: Table, needs: Sequence[Ints], excused: Bools) -> Order:
+def _edges(table: Table, needs: Sequence[Ints], excused: Bools, known: Bools) -> Order:
     """(winner, loser) -> the scale from which the needs of some row demand it."""
     unneeded = table.unneeded(needs)
     size = 1 + max(int(table.cells.max()), int(table.null.max()))
@@ -146,8 +149,9 @@ def _edges(table: Table, needs: Sequence[Ints], excused: Bools) -> Order:
         pairs = winners[:, None] * size + table.cells[rows]
         own = table.cells[rows, table.rows.query[rows]]
         apart = own != winners
-        codes += [pairs[unneeded[rows]], (winners * size + own)[apart], winners * size + table.null[rows]]
-        scales += [_repeat(table.since[rows], unneeded[rows]), table.since[rows][apart], table.since[rows]]
+        losing = unneeded[rows] & ~(known[rows] & (table.cells[rows] == winners[:, None]))
+        codes += [pairs[losing], (winners * size + own)[apart], winners * size + table.null[rows]]
+        scales += [_repeat(table.since[rows], losing), table.since[rows][apart], table.since[rows]]
     rows = np.flatnonzero(absent_rows(needs) & ~excused)
     pairs = table.null[rows, None] * size + table.cells[rows]
     codes.append(pairs[unneeded[rows]])
@@ -174,11 +178,11 @@ def _wanted(table: Table, needs: Sequence[Ints]) -> tuple[Ints, Ints]:
     return np.concatenate(cells), np.concatenate([table.since[rows] for rows in present])
 
 
-def _unwanted(table: Table, needs: Sequence[Ints], excused: Bools) -> tuple[Ints, Ints]:
-    """Keys that must not count: all but the needed ones, in rows that list the slots."""
+def _unwanted(table: Table, needs: Sequence[Ints], excused: Bools, known: Bools) -> tuple[Ints, Ints]:
+    """Keys that must not count: all but the needed and the known ones, in rows that list the slots."""
     listed = (np.stack(needs) != UNLISTED).any(0) & ~(absent_rows(needs) & excused)
     rows = np.flatnonzero(listed)
-    mask = table.unneeded(needs)[rows]
+    mask = (table.unneeded(needs) & ~known)[rows]
     return table.covering[rows][mask], _repeat(table.since[rows], mask)
 
 

@@ -15,7 +15,7 @@ from ldhd.positions import Position
 from ldhd.predict.cases import Case, Source, TaskSource, delimiters
 from ldhd.predict.cells import NEVER
 from ldhd.predict.rows import UNLISTED, Ints, Rows, Vocabulary
-from ldhd.predict.trial import Trial, Way
+from ldhd.predict.trial import Served, Trial, Way
 from ldhd.predict.views import Part, View, views
 from ldhd.tasks import Task
 
@@ -144,7 +144,8 @@ def design(task: Task | Source, train_scales: Sequence[int], test_scales: Sequen
     probe = Trial(RulePosition(Rule()), *cases, source.exchangeable)
     found: dict[str, SlotDesign] = {}
     for _ in range(2):  # a slot that is served may excuse one that was tried before it
-        served = [slot for slot, known in found.items() if known.rule is not None]
+        # False: an embedding is to tell slots apart, not to leave it to a subtraction
+        served = {slot: False for slot, known in found.items() if known.rule is not None}
         for slot in probe.slots:
             if slot not in served:
                 found[slot] = _design_slot(probe, slot, layers, served)
@@ -164,7 +165,7 @@ def rules(delimiters: Sequence[str], numbers: int) -> Iterator[Rule]:
     yield Rule(distance=True)
 
 
-def _design_slot(probe: Trial, slot: str, layers: int, served: Sequence[str]) -> SlotDesign:
+def _design_slot(probe: Trial, slot: str, layers: int, served: Served) -> SlotDesign:
     groups = [*(tuple(group) for group in probe.exchangeable if slot in group), (slot,)]
     for group in groups:
         for rule in rules(probe.delimiters, len(group)):

@@ -46,7 +46,7 @@ def predict_grpe(U: Any, c: Any, scale: int) -> bool:
     if not trial.slots:
         return True
     everything = views(position, ())[0]
-    return trial.judge(Way(everything, tuple(trial.slots)), ()).linear_at == NEVER
+    return trial.judge(Way(everything, tuple(trial.slots)), {}).linear_at == NEVER
 
 
 def _case(target: Any, n: int) -> Case:

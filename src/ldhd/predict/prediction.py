@@ -10,7 +10,8 @@ ASSUMPTIONS = (
     "A head scores keys by cell: the relation of query and key, and their types (digit, or which delimiter); which "
     "digit it is does not enter. It may ignore position, or a part of it, and choose the delimiters it anchors on.",
     "A head has a null key to rest on when what it looks for is absent; its share tells how many keys were read.",
-    "Exchangeable slots may be read together as a sum; the query's own token is known and can be subtracted.",
+    "Exchangeable slots may be read together as a sum; the query's own token, and what another head reads alone, are "
+    "known and can be subtracted.",
     "With two or more layers the first one marks each token with the delimiters before it, or lets the only token of "
     "a kind read a slot; more layers are taken to do no more.",
     "What is never needed in training, or only with one content, is not learned; what is never seen does no harm.",

@@ -8,7 +8,7 @@ from ldhd.positions import Position
 from ldhd.predict.cases import Source, TaskSource
 from ldhd.predict.cells import NEVER, Outcome
 from ldhd.predict.prediction import Prediction, SlotPrediction, Verdict, worst
-from ldhd.predict.trial import Trial, Way
+from ldhd.predict.trial import Served, Trial, Way
 from ldhd.predict.witness import find_witness
 from ldhd.tasks import Task
 
@@ -69,7 +69,7 @@ def _judge(
     trial: Trial, source: Source, name: str, train: tuple[int, ...], test: tuple[int, ...], layers: int
 ) -> Prediction:
     best, linear = (_resolve(trial, layers, criterion) for criterion in ("softmax_at", "linear_at"))
-    served = [slot for slot, found in best.items() if found.outcome.softmax_at == NEVER]
+    served = {slot: len(found.way.slots) == 1 for slot, found in best.items() if found.outcome.softmax_at == NEVER}
     good: Verdict = "generalises" if source.enumerated else "undecided"
     slots = []
     for slot, found in best.items():
@@ -105,19 +105,19 @@ def _judge(
 def _resolve(trial: Trial, layers: int, criterion: Criterion) -> dict[str, _Best]:
     """The best way for each slot; a slot that is served may excuse others, so it goes on until no more is gained."""
     best: dict[str, _Best] = {}
-    served: list[str] = []
+    served: dict[str, bool] = {}
     while True:
         before = len(served)
         for slot in trial.slots:
             if slot not in served:
-                best[slot] = _best(trial, slot, layers, criterion, tuple(served))
+                best[slot] = _best(trial, slot, layers, criterion, served)
                 if getattr(best[slot].outcome, criterion) == NEVER:
-                    served.append(slot)
+                    served[slot] = len(best[slot].way.slots) == 1
         if len(served) == before:
             return best
 
 
-def _best(trial: Trial, slot: str, layers: int, criterion: Criterion, served: Sequence[str]) -> _Best:
+def _best(trial: Trial, slot: str, layers: int, criterion: Criterion, served: Served) -> _Best:
     """The first way that serves the slot, or the first of those that carry furthest."""
     found: _Best | None = None
     for way in trial.ways(slot, layers):

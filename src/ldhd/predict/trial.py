@@ -1,6 +1,6 @@
 """All ways in which one model could serve the slots of a task, tried one after the other."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +14,10 @@ from ldhd.predict.views import Part, View, choices, terms, views
 
 KEPT = 12
 """Tables kept at once: an embedding with many views has many, and those of long strings are large."""
+
+
+Served = Mapping[str, bool]
+"""The slots that are served, and whether each is so by a head that reads nothing else."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Trial:
     _vocabularies: dict[tuple[Part, str | None], Vocabulary] = field(default_factory=dict)
     _classes: dict[tuple[Part, str | None, bool], Ints] = field(default_factory=dict)
     _tables: dict[tuple[View, bool, str | None, bool], tuple[list[Table], Order]] = field(default_factory=dict)
-    _judged: dict[tuple[Way, frozenset[str]], Outcome] = field(default_factory=dict)
+    _judged: dict[tuple[Way, frozenset[tuple[str, bool]]], Outcome] = field(default_factory=dict)
 
     @property
     def delimiters(self) -> list[str]:
@@ -73,18 +77,19 @@ class Trial:
                     for view in seen:
                         yield Way(view, (slot,), hop=hop)
 
-    def judge(self, way: Way, served: Iterable[str]) -> Outcome:
+    def judge(self, way: Way, served: Served) -> Outcome:
         """How far a way carries, where the slots in `served` are known to be served."""
-        key = way, frozenset(served)
+        key = way, frozenset(served.items())
         if key not in self._judged:
             training = self._examine(way, served, True)
             settled = training.conflict_at == training.mixed_at == 0
             self._judged[key] = training if settled else self._examine(way, served, False)
         return self._judged[key]
 
-    def _examine(self, way: Way, served: Iterable[str], training_only: bool) -> Outcome:
+    def _examine(self, way: Way, served: Served, training_only: bool) -> Outcome:
         tables, fixed = self.tables(way, training_only)
-        return examine(tables, way.slots, self.excused(way, served, training_only), fixed)
+        excused, known = self.excused(way, served, training_only), self.known(way, served, training_only)
+        return examine(tables, way.slots, excused, known, fixed)
 
     def risk(self, way: Way) -> float:
         return unseen_share(self.tables(way)[0], way.slots)
@@ -149,6 +154,16 @@ class Trial:
             if case.text.count(hop) != 1 or any(index is not None and index >= where for index in needed):
                 return False
         return True
+
+    def known(self, way: Way, served: Served, training_only: bool = False) -> list[Bools]:
+        """Keys of each row that other heads read alone. In a first layer nothing is known yet."""
+        masks = [np.zeros_like(table.rows.visible) for table in self.tables(way, training_only)[0]]
+        others = [slot for slot, alone in served.items() if alone and slot not in way.slots and way.hop is None]
+        for table, mask in zip(self.tables(way, training_only)[0], masks, strict=True):
+            for need in map(table.rows.needs, others):
+                present = np.flatnonzero(need >= 0)
+                mask[present, need[present]] = True
+        return masks
 
     def excused(self, way: Way, served: Iterable[str], training_only: bool = False) -> list[Bools]:
         """Rows where absence shows elsewhere: another slot is absent that never is, for this type of query, when

@@ -1,20 +1,18 @@
 """The smallest strings that show why a way does not serve a slot."""
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from ldhd.predict.cells import NEVER, Outcome, Table, absent_rows, uncovered_rows
 from ldhd.predict.prediction import Step, Witness
 from ldhd.predict.rows import Bools
-from ldhd.predict.trial import Trial, Way
+from ldhd.predict.trial import Served, Trial, Way
 
 
-def find_witness(trial: Trial, slot: str, way: Way, outcome: Outcome, served: Iterable[str]) -> Witness:
+def find_witness(trial: Trial, slot: str, way: Way, outcome: Outcome, served: Served) -> Witness:
     """Why the way fails where it first does: a need that is not taught, or else a cycle."""
     if outcome.uncovered_at < NEVER and outcome.uncovered_at <= outcome.conflict_at:
         return _uncovered(trial, slot, way)
-    return _conflict(trial, slot, way, outcome, trial.excused(way, served, outcome.training_only))
+    return _conflict(trial, slot, way, outcome, served)
 
 
 def _uncovered(trial: Trial, slot: str, way: Way) -> Witness:
@@ -30,11 +28,12 @@ def _uncovered(trial: Trial, slot: str, way: Way) -> Witness:
     return Witness("uncovered", slot, str(way), words, (step,))
 
 
-def _conflict(trial: Trial, slot: str, way: Way, outcome: Outcome, excused: list[Bools]) -> Witness:
+def _conflict(trial: Trial, slot: str, way: Way, outcome: Outcome, served: Served) -> Witness:
     tables = trial.tables(way, outcome.training_only)[0]
+    excused, known = (find(way, served, outcome.training_only) for find in (trial.excused, trial.known))
     cycle = outcome.cycle()
     pairs = list(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
-    steps = [step for winner, loser in pairs if (step := _forced(tables, way, excused, winner, loser)) is not None]
+    steps = [step for winner, loser in pairs if (step := _forced(tables, way, excused, known, winner, loser))]
     parts = []
     for step in steps:
         winner = (
@@ -49,9 +48,11 @@ def _conflict(trial: Trial, slot: str, way: Way, outcome: Outcome, excused: list
     return Witness("conflict", slot, str(way), "; but ".join(parts), tuple(steps))
 
 
-def _forced(tables: list[Table], way: Way, excused: list[Bools], winner: int, loser: int) -> Step | None:
+def _forced(
+    tables: list[Table], way: Way, excused: list[Bools], known: list[Bools], winner: int, loser: int
+) -> Step | None:
     """The smallest string, of training if there is one, in which the one must beat the other."""
-    for table, excuse in zip(tables, excused, strict=True):
+    for table, excuse, elsewhere in zip(tables, excused, known, strict=True):
         needs = [table.rows.looked_for(name) for name in way.slots]
         unneeded = table.unneeded(needs)
         own = np.arange(len(unneeded)), table.rows.query
@@ -59,7 +60,7 @@ def _forced(tables: list[Table], way: Way, excused: list[Bools], winner: int, lo
         for need in needs:
             present = need >= 0
             top = present & (table.cells[np.arange(len(need)), np.where(present, need, 0)] == winner)
-            losing = unneeded & (table.cells == loser)
+            losing = unneeded & (table.cells == loser) & ~(elsewhere & (loser == winner))
             losing[own] |= (table.cells[own] == loser) & (loser != winner)
             for row in np.flatnonzero(top & losing.any(1)):
                 found.append((int(row), int(need[row]), int(np.flatnonzero(losing[row])[0])))
