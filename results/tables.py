@@ -17,13 +17,15 @@ FULL = Path(__file__).parent / "full"
 
 
 def peers() -> str:
-    """How many times farther than trained, parameters, seconds of training."""
+    """How many times farther than trained, parameters, and what training costs beside RPE's (of addition)."""
     found = outcomes("peers")
+    measured = json.loads((FULL.parent / "bench" / "peers.json").read_text())["cases"]
+    costs = {case["case"].removeprefix("training, "): case["ratio"] for case in measured}
     tasks, rows = grid(found, far)
     for label, cells in rows.items():
-        own = [outcome for outcome in found if outcome.label == label]
-        cells += [span([outcome.parameters for outcome in own]), span([outcome.seconds for outcome in own])]
-    return table(["embedding", *tasks, "parameters", "training, s"], rows)
+        own = next(outcome for outcome in found if outcome.label == label)
+        cells += [str(own.parameters), f"{costs[own.position]:.2f}"]
+    return table(["embedding", *tasks, "parameters", "time"], rows)
 
 
 def ablation() -> str:
@@ -70,11 +72,6 @@ def measured(outcome: Outcome) -> str:
     exact = mean_interval(outcome.by_seed)
     bounds = "" if exact.low is None or exact.high is None else f" ({percent(exact.low)}-{percent(exact.high)})"
     return f"{percent(exact.value)}{bounds}"
-
-
-def span(values: Sequence[float]) -> str:
-    low, high = round(min(values)), round(max(values))
-    return str(low) if low == high else f"{low}-{high}"
 
 
 def _seeds(outcome: Outcome, most: int) -> str:
