@@ -248,6 +248,10 @@ def test_reproduce_draws_what_is_finished(tmp_path, capsys):
     assert code == 0
     (written,) = json.loads(out)["presets"]
     assert (written["seeds"], len(written["runs"]), written["outcomes"][0]["seeds"]) == ([1, 2], 2, 2)
+    code, out, err = ldhd(capsys, *small, "fig2b", "--finished", "--json")
+    assert [document["preset"] for document in json.loads(out)["presets"]] == ["fig2a"]
+    assert (code, err) == (0, "nothing is finished of fig2b; left as it is\n")
+    assert not (tmp_path / "fig2b.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -197,6 +197,10 @@ def reproduce(
         count, every = len(every), {name: config for name, config in every.items() if finished(out / name, config)}
         if not every:
             raise ValueError(f"none of the {count} runs is finished in {out}")
+        without = [name for name, found in configs.items() if found and not any(one.hash in every for one in found)]
+        if without:
+            print(f"nothing is finished of {', '.join(without)}; left as it is", file=sys.stderr)
+        asked = [name for name in asked if name not in without]
     with SweepView(len(every)) as view:
         swept = run_sweep(
             list(every.values()),
@@ -425,9 +429,10 @@ def verify(
     from ldhd.report.theory_figures import draw_theory
     from ldhd.theory.ledger import CLAIMS, verify
 
+    found = verify(claims or ())
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
-    entries = list(watch(verify(claims or ()), len(claims or CLAIMS), "claims"))
+    entries = list(watch(found, len(claims or CLAIMS), "claims"))
     drawn = draw_theory(figures) if figures is not None else []
     print_view(ledger_json(entries) if as_json else ledger_table(entries))
     for path in [] if as_json else drawn:

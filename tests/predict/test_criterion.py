@@ -116,10 +116,12 @@ def test_one_head_against_the_definition(name, position, subtracted):
     source = TaskSource(task, TEST)
     trial = Trial(position, source.cases(TRAIN), source.cases(TEST))
     for slot in trial.slots:
-        way = Way(views(position, trial.delimiters)[0], (slot,))
+        view = views(position, trial.delimiters)[0]
+        way = Way(view, (slot,), subtracts=subtracted)
         known = [other for other in trial.slots if other != slot] if subtracted else []
         tables, fixed = trial.tables(way)
-        outcome = examine(tables, (slot,), trial.excused(way, ()), trial.known(way, dict.fromkeys(known, True)), fixed)
+        elsewhere = trial.known(way, {other: Way(view, (other,)) for other in known})
+        outcome = examine(tables, (slot,), trial.excused(way, ()), elsewhere, fixed)
         if not subtracted:
             judged = trial.judge(way, {})
             assert (judged.softmax_at, judged.linear_at) == (outcome.softmax_at, outcome.linear_at)

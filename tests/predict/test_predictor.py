@@ -8,8 +8,12 @@ from hypothesis import strategies as st
 from ldhd.boolean import rpe_matrices
 from ldhd.positions import POSITIONS, RPE, Position, RPEAbsolute, RPESquare, Sum
 from ldhd.predict import predict, predict_layers
+from ldhd.predict.cases import TaskSource
 from ldhd.predict.grpe import predict_grpe
 from ldhd.predict.paper import LAYERS, PAPER_OUTCOMES
+from ldhd.predict.trial import Trial, Way
+from ldhd.predict.views import views
+from ldhd.predict.witness import find_witness
 from ldhd.tasks import TASKS, LatentSpace, Task
 from ldhd.tasks.copy import CopyFormat, Strings, identity
 from ldhd.theory.grpe import grpe_generalises
@@ -66,7 +70,9 @@ class TestVerdicts:
     def test_what_another_head_reads_alone_can_be_subtracted(self):
         """The first digit of the long operand is as far from its delimiter as the one-digit operand is from `b`."""
         for task, absolute in (("multiplication", True), ("division", "start")):
-            assert verdict(task, make("latent-window", absolute=absolute)).verdict == "generalises"
+            found = verdict(task, make("latent-window", absolute=absolute))
+            assert found.verdict == "generalises"
+            assert {slot.slot for slot in found.slots if "is subtracted" in slot.way} == {"y", "y_previous"}
             assert verdict(task, make("latent-window", absolute=False)).verdict == "fails"  # nothing reads it alone
 
     def test_offsets_are_what_carries_abacus(self):
@@ -147,6 +153,17 @@ class TestWitness:
                 needs = TASKS[task].needs(TASKS[task].read(step.text[:start]))[step.query + 1 - start]
                 assert step.winner in needs.values()
                 assert step.loser != needs[witness.slot]
+
+    def test_no_step_sets_what_is_looked_for_above_its_like_that_is_subtracted(self):
+        """All digits are alike without places. `x` can be taken off if it is read alone, other digits of `y` cannot."""
+        source = TaskSource(TASKS["multiplication"], tuple(TEN))
+        trial = Trial(make("none"), source.cases(range(1, 6)), source.cases(TEN))
+        (view,) = views(trial.position, trial.delimiters)
+        way = Way(view, ("y",), subtracts=True)
+        for read, loser in (((), 1), (("x",), 3), (("x", "y"), 1)):
+            served = {"x": Way(view, read)} if read else {}
+            (step,) = find_witness(trial, "y", way, trial.judge(way, served), served).steps
+            assert (step.text[: step.query + 1], step.winner, step.loser) == ("b1*11=1", 4, loser)
 
     def test_what_generalises_has_none(self):
         assert verdict("copy", make("rpe-square")).witness is None

@@ -59,6 +59,7 @@ def test_a_panel_for_each_task_and_every_embedding_named_once():
     assert [list(line.get_ydata()[-1:]) for line in copy.lines] == [[1.0], [0.0]]
     assert [list(line.get_ydata()[-1:]) for line in parity.lines] == [[0.5]]
     assert copy.lines[1].get_color() == parity.lines[0].get_color()
+    assert copy.lines[0].get_marker() != copy.lines[1].get_marker() == parity.lines[0].get_marker()
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["training scales", "rpe-square", "rpe"]
     assert [handle.get_color() for handle in legend.legend_handles[1:]] == [COLOURS["rpe-square"], COLOURS["rpe"]]

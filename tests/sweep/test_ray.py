@@ -92,11 +92,15 @@ def test_what_a_worker_sent_before_it_ended_is_there_and_of_checkpoints_two_are_
 
 
 def test_a_run_that_no_node_has_room_for_is_told_and_can_be_stopped(cluster, tmp_path):
+    cluster.add_node(num_cpus=1)  # two processors, but not on one machine
     timer = threading.Timer(5, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     try:
-        with pytest.warns(UserWarning, match="waiting for GPU 1"), pytest.raises(Interrupted, match="0 of 1 runs"):
-            run_sweep(configs(1, steps=2), tmp_path, on_ray(cluster.address, gpus=1))
+        with (
+            pytest.warns(UserWarning, match="waiting for CPU 2: no machine"),
+            pytest.raises(Interrupted, match="0 of 1 runs"),
+        ):
+            run_sweep(configs(1, steps=2), tmp_path, on_ray(cluster.address, cpus=2))
     finally:
         timer.cancel()
 

@@ -77,8 +77,8 @@ def examine(
 ) -> Outcome:
     """Judge one head that serves `slots` together; `tables` are the training rows and the test rows.
 
-    Of the training rows alone it finds what goes wrong in training. Keys that are `known` are read by other heads, and
-    can be subtracted where this one cannot tell them from what it looks for.
+    Of the training rows alone it finds what goes wrong in training. Keys that are `known` can be subtracted where this
+    head cannot tell them from what it looks for.
     """
     needs = [[table.rows.looked_for(slot) for slot in slots] for table in tables]
     edges = dict(fixed)

@@ -144,8 +144,7 @@ def design(task: Task | Source, train_scales: Sequence[int], test_scales: Sequen
     probe = Trial(RulePosition(Rule()), *cases, source.exchangeable)
     found: dict[str, SlotDesign] = {}
     for _ in range(2):  # a slot that is served may excuse one that was tried before it
-        # False: an embedding is to tell slots apart, not to leave it to a subtraction
-        served = {slot: False for slot, known in found.items() if known.rule is not None}
+        served = {slot: known.way for slot, known in found.items() if known.way is not None}
         for slot in probe.slots:
             if slot not in served:
                 found[slot] = _design_slot(probe, slot, layers, served)

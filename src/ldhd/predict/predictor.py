@@ -69,7 +69,7 @@ def _judge(
     trial: Trial, source: Source, name: str, train: tuple[int, ...], test: tuple[int, ...], layers: int
 ) -> Prediction:
     best, linear = (_resolve(trial, layers, criterion) for criterion in ("softmax_at", "linear_at"))
-    served = {slot: len(found.way.slots) == 1 for slot, found in best.items() if found.outcome.softmax_at == NEVER}
+    served = {slot: found.way for slot, found in best.items() if found.outcome.softmax_at == NEVER}
     good: Verdict = "generalises" if source.enumerated else "undecided"
     slots = []
     for slot, found in best.items():
@@ -103,16 +103,16 @@ def _judge(
 
 
 def _resolve(trial: Trial, layers: int, criterion: Criterion) -> dict[str, _Best]:
-    """The best way for each slot; a slot that is served may excuse others, so it goes on until no more is gained."""
+    """The best way for each slot; one that is served may help others, so it goes on until no more are served."""
     best: dict[str, _Best] = {}
-    served: dict[str, bool] = {}
+    served: dict[str, Way] = {}
     while True:
         before = len(served)
         for slot in trial.slots:
             if slot not in served:
                 best[slot] = _best(trial, slot, layers, criterion, served)
                 if getattr(best[slot].outcome, criterion) == NEVER:
-                    served[slot] = len(best[slot].way.slots) == 1
+                    served[slot] = best[slot].way
         if len(served) == before:
             return best
 
@@ -120,7 +120,7 @@ def _resolve(trial: Trial, layers: int, criterion: Criterion) -> dict[str, _Best
 def _best(trial: Trial, slot: str, layers: int, criterion: Criterion, served: Served) -> _Best:
     """The first way that serves the slot, or the first of those that carry furthest."""
     found: _Best | None = None
-    for way in trial.ways(slot, layers):
+    for way in trial.ways(slot, layers, served):
         outcome = trial.judge(way, served)
         if found is None or getattr(outcome, criterion) > getattr(found.outcome, criterion):
             found = _Best(way, outcome)

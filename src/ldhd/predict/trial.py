@@ -16,10 +16,6 @@ KEPT = 12
 """Tables kept at once: an embedding with many views has many, and those of long strings are large."""
 
 
-Served = Mapping[str, bool]
-"""The slots that are served, and whether each is so by a head that reads nothing else."""
-
-
 @dataclass(frozen=True)
 class Way:
     """One head: what it knows of positions, whether tokens are marked by a first layer, and which slots it serves."""
@@ -29,6 +25,8 @@ class Way:
     marked: bool = False
     hop: str | None = None
     """A token, the only one of its kind, that reads the slot in the first layer and is read in the second."""
+    subtracts: bool = False
+    """Whether slots that other heads serve are taken off where this head cannot tell them from its own."""
 
     def __str__(self) -> str:
         text = self.view.name
@@ -38,7 +36,13 @@ class Way:
             text += "; tokens marked in the first layer by the delimiters before them"
         if self.hop is not None:
             text += f"; read by {self.hop!r} in the first layer"
+        if self.subtracts:
+            text += "; what other heads read is subtracted"
         return text
+
+
+Served = Mapping[str, Way]
+"""The slots that are served, each with the way it is."""
 
 
 @dataclass
@@ -53,7 +57,7 @@ class Trial:
     _vocabularies: dict[tuple[Part, str | None], Vocabulary] = field(default_factory=dict)
     _classes: dict[tuple[Part, str | None, bool], Ints] = field(default_factory=dict)
     _tables: dict[tuple[View, bool, str | None, bool], tuple[list[Table], Order]] = field(default_factory=dict)
-    _judged: dict[tuple[Way, frozenset[tuple[str, bool]]], Outcome] = field(default_factory=dict)
+    _judged: dict[tuple[Way, frozenset[tuple[str, Way]]], Outcome] = field(default_factory=dict)
 
     @property
     def delimiters(self) -> list[str]:
@@ -63,8 +67,11 @@ class Trial:
     def slots(self) -> list[str]:
         return list(dict.fromkeys(slot for case in (*self.train, *self.test) for row in case.needs for slot in row))
 
-    def ways(self, slot: str, layers: int) -> Iterator[Way]:
-        """The simplest model first: one layer, the slot by itself; then with what it can be exchanged for."""
+    def ways(self, slot: str, layers: int, served: Served) -> Iterator[Way]:
+        """The simplest model first: one layer, the slot by itself; then with what it can be exchanged for.
+
+        What needs no subtraction comes before what does; where no other slot is known, nothing can be subtracted.
+        """
         groups = [(slot,), *(tuple(group) for group in self.exchangeable if slot in group)]
         seen = views(self.position, self.delimiters)
         for marked in (False, True)[:layers]:
@@ -76,6 +83,10 @@ class Trial:
                 if self._can_hop(slot, hop):
                     for view in seen:
                         yield Way(view, (slot,), hop=hop)
+        if _known(served):
+            for marked in (False, True)[:layers]:
+                for view in seen:
+                    yield Way(view, (slot,), marked, subtracts=True)
 
     def judge(self, way: Way, served: Served) -> Outcome:
         """How far a way carries, where the slots in `served` are known to be served."""
@@ -156,11 +167,12 @@ class Trial:
         return True
 
     def known(self, way: Way, served: Served, training_only: bool = False) -> list[Bools]:
-        """Keys of each row that other heads read alone. In a first layer nothing is known yet."""
-        masks = [np.zeros_like(table.rows.visible) for table in self.tables(way, training_only)[0]]
-        others = [slot for slot, alone in served.items() if alone and slot not in way.slots and way.hop is None]
-        for table, mask in zip(self.tables(way, training_only)[0], masks, strict=True):
-            for need in map(table.rows.needs, others):
+        """Keys of each row that can be subtracted."""
+        tables = self.tables(way, training_only)[0]
+        masks = [np.zeros_like(table.rows.visible) for table in tables]
+        for slot in _known(served) if way.subtracts else ():
+            for table, mask in zip(tables, masks, strict=True):
+                need = table.rows.needs(slot)
                 present = np.flatnonzero(need >= 0)
                 mask[present, need[present]] = True
         return masks
@@ -180,6 +192,11 @@ class Trial:
             for table, mask, missing in zip(tables, excused, absent, strict=True):
                 mask |= missing & ~np.isin(table.null, list(ambiguous))
         return [mask & absent_rows(need) for mask, need in zip(excused, needs, strict=True)]
+
+
+def _known(served: Served) -> list[str]:
+    """Slots that are known each by itself: of those that are read together the sum alone is."""
+    return [slot for slot, way in served.items() if way.slots == (slot,)]
 
 
 def _type_name(kind: object) -> str:

@@ -1,6 +1,7 @@
 """Exact match against scale, a panel for each task with all embeddings in it."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ldhd.report.look import looks
@@ -23,8 +24,9 @@ def draw_by_task(panels: Mapping[str, Sequence[Cell]], title: str) -> "Figure":
     figure = Figure(figsize=(3.4 * columns + 0.4, 2.3 * rows + 1.4), layout="constrained")
     grid = list(figure.subplots(rows, columns, squeeze=False, sharey=True).flat)
     named: dict[str, Artist] = {}
+    every = iter(looks([cell for cells in panels.values() for cell in cells]))  # alike in all panels
     for axes, (task, cells) in zip(grid, panels.items(), strict=False):
-        draw_curves(axes, cells, looks(cells))
+        draw_curves(axes, cells, list(islice(every, len(cells))))
         axes.set_title(task, loc="left", fontsize=10)
         axes.tick_params(labelsize=8)
         handles, _ = axes.get_legend_handles_labels()

@@ -140,15 +140,15 @@ def preset_rows(size: str) -> list[dict[str, Any]]:
 
 
 def _in_short(document: dict[str, Any], seeds: int) -> str:
-    """`rpe-square 100, rpe 0 (not fitted)` and so on, at the largest scale; and of how many seeds, if not of all."""
-    shown = [
-        f"{found['label']} {percent(found['exact'])}" + ("" if found["fitted"] else " (not fitted)")
-        for found in document["outcomes"]
-    ]
+    """`rpe-square 100, rpe 0 (1 seed, not fitted)` and so on, at the largest scale, and how many seeds, if not all."""
+    most = len(document["seeds"])
+    shown = []
+    for found in document["outcomes"]:
+        notes = [seeds_of(found["seeds"])] * (found["seeds"] < most) + ["not fitted"] * (not found["fitted"])
+        shown.append(f"{found['label']} {percent(found['exact'])}" + (f" ({', '.join(notes)})" if notes else ""))
     if not shown or PRESETS[document["preset"]].view in ("grid", "depths"):
         shown = ["drawn"]
-    found = len(document["seeds"])
-    return ", ".join(shown) + (f"; {found} of {seeds} seeds" if document["runs"] and found < seeds else "")
+    return ", ".join(shown) + (f"; {most} of {seeds} seeds" if document["runs"] and most < seeds else "")
 
 
 def _about(seconds: float) -> str:

@@ -111,10 +111,10 @@ class _Cluster:
             self.ray.kill(self.inbox)
 
     def _warn_of_what_lacks(self) -> None:
-        there = self.ray.cluster_resources()
-        lacking = [f"{name} {amount:g}" for name, amount in self.needs.items() if there.get(name, 0) < amount]
-        if lacking:
-            warnings.warn(f"waiting for {' and '.join(lacking)}: the cluster has less so far", stacklevel=2)
+        nodes = [node["Resources"] for node in self.ray.nodes() if node["Alive"]]
+        if not any(all(node.get(name, 0) >= amount for name, amount in self.needs.items()) for node in nodes):
+            wanted = " and ".join(f"{name} {amount:g}" for name, amount in self.needs.items())
+            warnings.warn(f"waiting for {wanted}: no machine of the cluster has that so far", stacklevel=2)
 
     def _tell_to_stop(self) -> None:
         """Those that have begun are told; those that wait for their turn, or for a machine, are called off."""

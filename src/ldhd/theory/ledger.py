@@ -27,8 +27,11 @@ class Entry:
 def verify(claims: Sequence[str] = ()) -> Iterator[Entry]:
     """The entries of these claims, of all by default, each as soon as it is computed."""
     chosen = {claim: lookup_only(claim, CLAIMS, "claim") for claim in claims} or CLAIMS
-    for claim, check in chosen.items():
-        started = time.perf_counter()
-        finding = check()
-        seconds = round(time.perf_counter() - started, 3)
-        yield Entry(claim, finding.claim, finding.verdict, finding.correction, finding.evidence, seconds)
+    return (_entry(claim, check) for claim, check in chosen.items())
+
+
+def _entry(claim: str, check: Callable[[], Finding]) -> Entry:
+    started = time.perf_counter()
+    finding = check()
+    seconds = round(time.perf_counter() - started, 3)
+    return Entry(claim, finding.claim, finding.verdict, finding.correction, finding.evidence, seconds)
