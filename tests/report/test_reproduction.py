@@ -7,6 +7,7 @@ from ldhd.experiments.presets import PRESETS
 from ldhd.experiments.reproduction import Outcome
 from ldhd.report.by_task import draw_by_task
 from ldhd.report.look import COLOURS
+from ldhd.report.plot import MOST_BANDS
 from ldhd.report.reproduction import reproduction_view, write_reproduction
 from ldhd.report.summary import Cell
 from ldhd.report.terminal import print_view
@@ -63,3 +64,12 @@ def test_a_panel_for_each_task_and_every_embedding_named_once():
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["training scales", "rpe-square", "rpe"]
     assert [handle.get_color() for handle in legend.legend_handles[1:]] == [COLOURS["rpe-square"], COLOURS["rpe"]]
+
+
+def test_bands_are_left_out_where_they_would_hide_each_other():
+    for count, bands in ((MOST_BANDS, MOST_BANDS), (MOST_BANDS + 1, 0)):
+        records = tuple(record_of(config_of("copy", "rpe", seed), beyond=0.5) for seed in (0, 1))
+        cells = [Cell("copy", "rpe", "small", records, label=str(number)) for number in range(count)]
+        (axes,) = draw_by_task({"copy": cells}, "far").axes
+        assert len(axes.lines) == count
+        assert len(axes.collections) == 2 * bands  # with a band come its seeds

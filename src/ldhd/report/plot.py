@@ -18,6 +18,9 @@ if TYPE_CHECKING:  # importing it takes half a second
 ALONE = 3
 """As which of several lines one is drawn that has its axes for itself."""
 
+MOST_BANDS = 6
+"""Of more curves in one pair of axes the means alone are drawn: bands would hide each other."""
+
 LONGEST_BESIDE = 44
 """Labels of more characters would leave no room for the axes beside them."""
 
@@ -60,7 +63,9 @@ def draw_curves(axes: "Axes", grouped: Sequence[Cell], styles: Sequence[Look]) -
     if len(ranges := _training_ranges(grouped)) == 1:
         axes.axvspan(ranges[0][0] - 0.5, ranges[0][1] + 0.5, color="0.92", lw=0, label="training scales")
     for index, (cell, look) in enumerate(zip(grouped, styles, strict=True)):
-        _draw(axes, cell, look, index if len(grouped) > 1 else ALONE)
+        if len(cell.records) > 1 and len(grouped) <= MOST_BANDS:
+            _draw_spread(axes, cell, look)
+        _draw_mean(axes, cell, look, index if len(grouped) > 1 else ALONE)
     scales = sorted({scale for cell in grouped for scale in cell.scales})
     far = max(scales) > 30
     if far:
@@ -102,21 +107,22 @@ def _training_ranges(grouped: Sequence[Cell]) -> list[tuple[int, int]]:
     return sorted({(min(cell.train_scales), max(cell.train_scales)) for cell in grouped})
 
 
-def _draw(axes: "Axes", cell: Cell, look: Look, index: int) -> None:
-    """Mean over seeds, the 95 % interval of the mean as a band, every seed as a dot.
-
-    Later lines are thinner, so that lines on top of each other are all seen.
-    """
+def _draw_spread(axes: "Axes", cell: Cell, look: Look) -> None:
+    """The 95 % interval of the mean over seeds as a band, every seed as a dot."""
     scales = cell.scales
     intervals = [cell.interval(scale) for scale in scales]
     low = [found.value if found.low is None else found.low for found in intervals]
     high = [found.value if found.high is None else found.high for found in intervals]
+    axes.fill_between(scales, low, high, color=look.colour, alpha=0.18, lw=0)
+    dots = [(scale, value) for scale in scales for value in cell.exact(scale)]
+    axes.scatter([x for x, _ in dots], [y for _, y in dots], color=look.colour, alpha=0.4, s=6, lw=0)
+
+
+def _draw_mean(axes: "Axes", cell: Cell, look: Look, index: int) -> None:
+    """The mean over seeds. Later lines are thinner, so that lines on top of each other are all seen."""
+    scales = cell.scales
+    means = [cell.interval(scale).value for scale in scales]
     width, size = max(1.4, 3.2 - 0.6 * index), max(3.5, 7.5 - index)
-    if len(cell.records) > 1:
-        axes.fill_between(scales, low, high, color=look.colour, alpha=0.18, lw=0)
-        dots = [(scale, value) for scale in scales for value in cell.exact(scale)]
-        axes.scatter([x for x, _ in dots], [y for _, y in dots], color=look.colour, alpha=0.4, s=6, lw=0)
-    means = [found.value for found in intervals]
     marker, dash = look.marker[0], look.dash[0]
     axes.plot(scales, means, color=look.colour, marker=marker, ls=dash, lw=width, ms=size, label=_label(cell))
 

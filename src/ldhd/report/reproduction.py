@@ -198,7 +198,8 @@ def _curves(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Reco
         label = NAMES.get(first.position, first.position)
         panels.setdefault(task, []).append(Cell(task, first.position, first.model, tuple(own), label=label))
     trained, most = records[0].train_scales, max(len(cell.records) for cells in panels.values() for cell in cells)
-    title = f"Trained on scales {min(trained)}-{max(trained)}, the same tasks and steps for all; {seeds_of(most)}"
+    seeds = f"{'mean over ' * (most > 1)}{seeds_of(most)}"
+    title = f"Trained on scales {min(trained)}-{max(trained)}, the same tasks and steps for all; {seeds}"
     return draw_by_task(panels, title)
 
 
