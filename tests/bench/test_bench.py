@@ -106,7 +106,7 @@ def test_growth_is_drawn(tmp_path):
 
 
 def test_unknown_benchmark(capsys):
-    assert set(BENCHMARKS) == {"attention", "step", "decode", "sweep", "wht"}
+    assert set(BENCHMARKS) == {"attention", "step", "peers", "decode", "sweep", "wht"}
     with pytest.raises(SystemExit) as ended:
         main(["bench", "speed"])
     assert ended.value.code == 2
