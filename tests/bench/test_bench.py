@@ -110,5 +110,5 @@ def test_unknown_benchmark(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["bench", "speed"])
     assert ended.value.code == 2
-    message = "ldhd: error: unknown benchmark 'speed'; choose from wht, attention, step, decode, sweep\n"
+    message = "ldhd: error: unknown benchmark 'speed'; choose from wht, attention, step, peers, decode, sweep\n"
     assert capsys.readouterr().err == message
