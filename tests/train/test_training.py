@@ -57,6 +57,18 @@ def test_settling_trains_as_in_a_test():
     assert settled[3] != with_dropout[3]
 
 
+def test_accuracy_at_test_scales_is_measured_only_when_asked():
+    for asked in (False, True):
+        c = config(steps=2, measure_test_scales=asked)
+        state = new_state(tiny_model(), c)
+        train(state, COPY, (1, 2), c, seed=3, test_scales=(1, 4))
+        (row,) = state.metrics
+        assert set(row.get("test_accuracy", {})) == ({"1", "4"} if asked else set())
+        if asked:  # the same instances as at the training scales
+            assert row["test_accuracy"]["1"] == row["accuracy"]["1"]
+    assert "measure_test_scales" not in TrainConfig().model_dump()
+
+
 def test_schedule_longer_than_training():
     """The paper's copy runs: a cosine over 10000 steps, stopped at 1000."""
     c = TrainConfig(steps=1000, schedule_steps=10_000)

@@ -296,7 +296,16 @@ def _trained(
         accuracy = state.metrics[-1]["accuracy"] if state.metrics else None
         on_progress(Progress(config.hash, config.label, "training", state.step, config.train.steps, loss, accuracy))
 
-    train(state, task, config.train_scales, config.train, config.seed, on_step=on_step, stop=stop)
+    train(
+        state,
+        task,
+        config.train_scales,
+        config.train,
+        config.seed,
+        test_scales=config.test_scales,
+        on_step=on_step,
+        stop=stop,
+    )
     if state.step < config.train.steps:
         _save(folder, lease, state, config)
         raise Interrupted(f"{config.label} stopped at step {state.step} of {config.train.steps}")

@@ -36,6 +36,9 @@ class TrainConfig(BaseModel):
     """Share of the steps, at the end, in which the model is trained as it is tested: anchors that are hard in a test
     are hard, and nothing is random. What was learned by the anchors stays as it is then."""
     evaluate_every: int = Field(default=50, ge=1)
+    measure_test_scales: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Whether accuracy at the test scales is measured along with that at the training scales, as `test_accuracy` in
+    the metrics. It is for learning curves; nothing is ever chosen by it."""
     checkpoint_every: int = Field(default=100, ge=1)
 
     @model_validator(mode="after")

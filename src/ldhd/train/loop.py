@@ -31,10 +31,14 @@ def train(
     config: TrainConfig,
     seed: int,
     *,
+    test_scales: Sequence[int] = (),
     on_step: Callable[[State, float], None] = lambda state, loss: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Train until `config.steps` or until `stop()`; `on_step` is called after every step with its loss."""
+    """Train until `config.steps` or until `stop()`; `on_step` is called after every step with its loss.
+
+    Accuracy at `test_scales` is measured along the way only with `config.measure_test_scales`.
+    """
     data = TrainingData(task, scales, config, seed)
     device = next(state.model.parameters()).device
     while state.step < config.steps and not parallel.any_of(stop()):
@@ -51,6 +55,11 @@ def train(
                     "learning_rate": config.learning_rate * schedule(state.step - 1, config),
                     "gradient_norm": norm,
                     "accuracy": live_accuracy(state.model, task, scales, seed),
+                    **(
+                        {"test_accuracy": live_accuracy(state.model, task, test_scales, seed)}
+                        if config.measure_test_scales and test_scales
+                        else {}
+                    ),
                     **diagnosis(state.model, task, max(scales), seed),
                 }
             )
