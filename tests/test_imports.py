@@ -9,7 +9,7 @@ import ldhd
 
 SOURCE = Path(ldhd.__file__).parent
 LEVELS = [
-    {"seeds", "names", "parsing", "messages", "process"},
+    {"seeds", "names", "parsing", "messages", "process", "statistics"},
     {"files", "lease"},
     {"recall", "tensors"},
     {"boolean", "tasks", "positions"},

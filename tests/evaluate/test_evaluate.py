@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from ldhd.evaluate import evaluate, greedy, score, trace, wilson
+from ldhd.evaluate import evaluate, greedy, score, trace
 from ldhd.evaluate.decode import pad
 from ldhd.model import GPT, ModelConfig
 from ldhd.positions import RPE, Rotary, RPESquare, Sum
@@ -81,24 +81,6 @@ def test_every_model_is_asked_the_same_questions():
         asked.append([])
         evaluate(Oracle(keep), COPY, 5, 20, seed=3)
     assert asked[0] == asked[1]
-
-
-@pytest.mark.parametrize(
-    ("successes", "n", "low", "high"), [(0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (15, 50, 0.1910, 0.4375)]
-)
-def test_wilson_interval(successes, n, low, high):
-    assert wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
-
-
-@pytest.mark.parametrize("n", [10, 50, 200, 500, 1000])
-def test_wilson_holds_the_share_itself(n):
-    for successes in (0, n // 3, n):
-        low, high = wilson(successes, n)
-        assert 0 <= low <= successes / n <= high <= 1
-
-
-def test_wilson_without_data_knows_nothing():
-    assert wilson(0, 0) == (0.0, 1.0)
 
 
 def test_padding():

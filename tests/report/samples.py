@@ -3,9 +3,9 @@
 import math
 
 from ldhd.evaluate import ScaleResult
-from ldhd.evaluate.accuracy import wilson
 from ldhd.experiments import Record, make_config
 from ldhd.files import write_json, write_lines
+from ldhd.statistics import wilson
 
 TRAIN, TEST = (1, 2, 3, 4), (1, 2, 3, 4, 5, 6, 8)
 
@@ -31,6 +31,18 @@ def record_of(config, beyond=1.0, within=1.0, carries=None, command="ldhd run co
         hash=config.hash, task=config.task, position=config.position, model=config.model, seed=config.seed,
         train_scales=list(config.train_scales), fitted=within >= 0.99, results=results, steps=400, seconds=12.5,
         threads=1, version="0.1.0", commit="c0ffee" * 5, command=command,
+    )  # fmt: skip
+
+
+def plain_record(position="rpe", seed=0, exact=(1.0, 0.0), fitted=True, model="small"):
+    """A record that needs no config: exact match at scales 5 and 10."""
+    results = [
+        ScaleResult(scale=scale, n=10, exact=value, low=0.0, high=1.0, per_token=value, per_position=[1.0, value])
+        for scale, value in zip((5, 10), exact, strict=True)
+    ]
+    return Record(
+        hash=f"{position}{seed}", task="copy", position=position, model=model, seed=seed, train_scales=[1, 2, 3, 4, 5],
+        fitted=fitted, results=results, steps=1, seconds=1.0, threads=1, version="0", commit=None, command="",
     )  # fmt: skip
 
 

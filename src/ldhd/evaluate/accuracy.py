@@ -1,6 +1,5 @@
 """Accuracy at a scale, by free-running greedy decoding."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,6 +9,7 @@ from pydantic import Field
 from ldhd import seeds
 from ldhd.evaluate.decode import greedy
 from ldhd.model import GPT
+from ldhd.statistics import wilson
 from ldhd.tasks import Instance, Task
 from ldhd.tasks.tokens import encode
 
@@ -81,18 +81,6 @@ def _by_carry(
         for token, (length, right) in enumerate(zip(lengths, row, strict=True)):
             counts.setdefault((token, length), []).append(right)
     return [(*place, sum(right), len(right)) for place, right in sorted(counts.items())]
-
-
-def wilson(successes: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """Wilson's 95 % interval of a proportion (E. B. Wilson, 1927)."""
-    if n == 0:
-        return 0.0, 1.0
-    share = successes / n
-    centre = share + z * z / (2 * n)
-    spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    scale = 1 + z * z / n
-    # rounding may leave the share itself out at 0 and 1, or pass them
-    return max(0.0, min(share, (centre - spread) / scale)), min(1.0, max(share, (centre + spread) / scale))
 
 
 def _hits(written: list[int], answer: list[int]) -> list[bool]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ldhd.experiments.config import RunConfig
+from ldhd.experiments.groups import setting
 from ldhd.experiments.parts import PositionOptions, load_task
 from ldhd.experiments.predictions import RELATION_OPTIONS
 from ldhd.experiments.record import Record, read_config, read_record
@@ -115,7 +116,7 @@ def compare(runs: Sequence[tuple[RunConfig, Record]], register: Register) -> lis
     """A row for each setting that was measured, its seeds together."""
     groups: dict[str, list[tuple[RunConfig, Record]]] = {}
     for config, record in runs:
-        groups.setdefault(_setting(config), []).append((config, record))
+        groups.setdefault(setting(config), []).append((config, record))
     return [_compare(group, register) for group in groups.values()]
 
 
@@ -184,11 +185,6 @@ def _compare(group: Sequence[tuple[RunConfig, Record]], register: Register) -> C
         ),
         witness=None if entry is None else entry.get("witness"),
     )
-
-
-def _setting(config: RunConfig) -> str:
-    """What runs that differ in their seeds alone have in common."""
-    return json.dumps(config.model_dump(mode="json", exclude={"seed", "device", "extended_from"}), sort_keys=True)
 
 
 def _relation_options(options: PositionOptions) -> PositionOptions:

@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.markup import escape
 
 from ldhd.experiments import Failure, Progress, Record, RunConfig
-from ldhd.report.summary import Cell, kind, told_apart
+from ldhd.experiments.groups import by_setting, differences, group_runs
 from ldhd.report.swept import Summary
 from ldhd.report.terminal import console, plain_table
 
@@ -93,16 +93,15 @@ def failure_lines(failures: Sequence[Failure]) -> list[str]:
 
 def _rows(configs: Sequence[RunConfig], records: Sequence[Record]) -> list[list[str]]:
     by_hash = {record.hash: record for record in records}
-    kinds: dict[str, list[RunConfig]] = {}
-    for config in configs:
-        kinds.setdefault(kind(config), []).append(config)
+    groups = by_setting(configs)
     rows = []
-    for group, options in zip(kinds.values(), told_apart([group[0] for group in kinds.values()]), strict=True):
-        found = tuple(by_hash[config.hash] for config in group if config.hash in by_hash)
-        first, scale = group[0], max(group[0].test_scales)
-        cell = Cell(first.task, first.position, first.model, found)
-        rest = (f"{cell.fitted}", str(scale), f"{100 * cell.mean(scale):.1f}", cell.verdict()) if found else ()
-        rows.append([first.task, first.position, options, f"{len(found)}/{len(group)}", *rest])
+    for own, options in zip(groups, differences([own[0] for own in groups]), strict=True):
+        first, scale = own[0], max(own[0].test_scales)
+        found = [by_hash[config.hash] for config in own if config.hash in by_hash]
+        row = [first.task, first.position, ", ".join(options), f"{len(found)}/{len(own)}"]
+        for group in group_runs(found):
+            row += [f"{group.fitted}", str(scale), f"{100 * group.mean(scale):.1f}", group.verdict()]
+        rows.append(row)
     return rows
 
 

@@ -11,14 +11,14 @@ every concept c in the class".
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from math import log2, sqrt
-from statistics import NormalDist
+from math import log2
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldhd.boolean import Basis, min_degree_interpolator
+from ldhd.statistics import wilson
 
 Values = NDArray[Any]
 Function = Callable[[NDArray[Any]], Values]
@@ -129,7 +129,7 @@ def ldhd_error(
     if draws < 1:
         raise ValueError(f"an estimate needs at least one draw, got {draws}")
     mean = _estimate(trial, D1, D2, m, draws, seed)
-    low, high = _wilson(mean / bound, draws, confidence)
+    low, high = wilson(draws * mean / bound, draws, confidence)
     return LdhdError(mean, bound * low, bound * high, exact=False)
 
 
@@ -174,14 +174,3 @@ def _estimate(trial: _Trial, D1: Distribution, D2: Distribution, m: int, draws: 
         else:
             total += float(trial.losses(training, D2.sample(generator, 1))[0])
     return total / draws
-
-
-def _wilson(mean: float, count: int, confidence: float) -> tuple[float, float]:
-    """All p with (mean - p)^2 <= z^2 p (1 - p) / n: what lies in [0, 1] with mean p has at most variance p (1 - p)."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"the confidence lies between 0 and 1, got {confidence}")
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    centre = (mean + z * z / (2 * count)) / (1 + z * z / count)
-    half = z * sqrt(max(0.0, mean * (1 - mean)) / count + z * z / (4 * count * count)) / (1 + z * z / count)
-    # The mean lies within, though rounding may put an end a hair beyond it.
-    return min(mean, max(0.0, centre - half)), max(mean, min(1.0, centre + half))

@@ -7,17 +7,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ldhd.report.statistics import mean_interval, paired, sign_test, success_rate, t_probability, t_quantile
+from ldhd.statistics import mean_interval, paired, sign_test, success_rate, wilson
 
 shares = st.lists(st.floats(0, 1), min_size=2, max_size=12)
 
 
-@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 5, 9, 10, 29, 100, 999])
-def test_students_t_is_scipys(degrees):
-    for t in (0.0, 0.3, 1.0, 2.5, 12.0):
-        assert t_probability(t, degrees) == pytest.approx(stats.t.cdf(t, degrees), abs=1e-12)
-    for share in (0.5, 0.9, 0.975, 0.995):
-        assert t_quantile(share, degrees) == pytest.approx(stats.t.ppf(share, degrees), abs=1e-9)
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"), [(0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (15, 50, 0.1910, 0.4375)]
+)
+def test_wilson_interval(successes, n, low, high):
+    assert wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [10, 50, 200, 500, 1000])
+def test_wilson_holds_the_share_itself(n):
+    for successes in (0, n // 3, n):
+        low, high = wilson(successes, n)
+        assert 0 <= low <= successes / n <= high <= 1
+
+
+def test_wilson_without_data_knows_nothing():
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+@given(st.integers(1, 400), st.floats(0, 1), st.sampled_from([0.5, 0.95, 0.999]))
+def test_wilson_is_scipys(n, share, confidence):
+    successes = round(share * n)
+    expected = stats.binomtest(successes, n).proportion_ci(confidence, method="wilson")
+    assert wilson(successes, n, confidence) == (pytest.approx(expected.low), pytest.approx(expected.high))
 
 
 @given(shares)

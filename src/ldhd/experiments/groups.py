@@ -1,0 +1,196 @@
+"""Groups of runs that differ in the seed alone, with labels made from the settings that differ between groups.
+
+Two runs belong to one group if their configs are equal but for these fields:
+
+- `seed`;
+- `extended_from`, of which only counts whether it is set: each seed of an extended group names a parent of its own,
+  and a run that was trained in two stages is not the same experiment as one that was trained at once.
+
+Every other field counts, `device` included: otherwise one seed on two devices would be counted as two seeds.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from ldhd.experiments.config import RunConfig
+from ldhd.experiments.record import Record
+from ldhd.experiments.verdict import GENERALISES, extrapolation_factor, measured_tendency, measured_verdict
+from ldhd.statistics import Mean, Share, mean_interval, success_rate
+
+
+@dataclass(frozen=True)
+class Group:
+    """All seeds of one setting of one embedding on one task, failures included."""
+
+    task: str
+    position: str
+    model: str
+    records: tuple[Record, ...]
+    """One record for each finished seed."""
+    options: tuple[str, ...] = ()
+    """The settings, such as `train.steps=100`, in which groups of this task and position differ."""
+    label: str = ""
+    """A name that no other group of the task has."""
+    config: RunConfig | None = None
+    """The config of its first run, if known."""
+
+    @property
+    def scales(self) -> list[int]:
+        """The test scales."""
+        return sorted({result.scale for record in self.records for result in record.results})
+
+    @property
+    def train_scales(self) -> list[int]:
+        return self.records[0].train_scales
+
+    @property
+    def fitted(self) -> int:
+        """The number of seeds that fit the training scales."""
+        return sum(record.fitted for record in self.records)
+
+    def by_seed(self, scale: int) -> dict[int, float]:
+        """Return the exact match at a scale, seed -> value."""
+        return {record.seed: value for record in self.records if (value := record.exact(scale)) is not None}
+
+    def exact(self, scale: int) -> list[float]:
+        """Return the exact match of every seed at a scale."""
+        return [value for record in self.records if (value := record.exact(scale)) is not None]
+
+    def mean(self, scale: int) -> float:
+        """Return the exact match at a scale, averaged over seeds."""
+        return fmean(self.exact(scale))
+
+    def interval(self, scale: int) -> Mean:
+        """Return the mean over seeds at a scale with its 95 % interval."""
+        return mean_interval(self.exact(scale))
+
+    def per_position(self, scale: int) -> list[float]:
+        """Return the accuracy of each answer token at a scale, averaged over seeds."""
+        rows = [result.per_position for record in self.records for result in record.results if result.scale == scale]
+        longest = max(map(len, rows), default=0)
+        return [fmean(row[place] for row in rows if place < len(row)) for place in range(longest)]
+
+    def succeeded(self, record: Record) -> bool:
+        """Return whether a seed fits and reaches 90 % exact match at the largest test scale."""
+        return record.fitted and (record.exact(self.scales[-1]) or 0.0) >= GENERALISES
+
+    def success(self) -> Share:
+        """Return how many seeds succeeded."""
+        return success_rate([self.succeeded(record) for record in self.records])
+
+    def verdict(self) -> str:
+        """Return `generalises`, `fails`, `mixed`, `not fitted` or `too few seeds`."""
+        return measured_verdict(self.records)
+
+    def tendency(self) -> str:
+        """Return the verdict regardless of the number of seeds."""
+        return measured_tendency(self.records)
+
+    def factor(self) -> float:
+        """Return the extrapolation factor."""
+        return extrapolation_factor(self.records)
+
+
+def group_runs(records: Iterable[Record], configs: Mapping[str, RunConfig] | None = None) -> list[Group]:
+    """Group records by everything but the seed, in the order in which they come.
+
+    `configs` maps the hash of a record to its config. Records without one are grouped by task, embedding and model.
+    """
+    groups: dict[tuple[str, ...], Group] = {}
+    for record in records:
+        config = (configs or {}).get(record.hash)
+        key = (record.task, record.position, record.model, setting(config) if config else "")
+        group = groups.get(key, Group(record.task, record.position, record.model, (), config=config))
+        groups[key] = replace(group, records=(*group.records, record))
+    found = [replace(group, records=_by_seed(group)) for group in groups.values()]
+    known = [group.config for group in found if group.config is not None]
+    options = dict(zip(map(setting, known), differences(known), strict=True))
+    found = [replace(group, options=options[setting(group.config)]) if group.config else group for group in found]
+    return [replace(group, label=_label(group, found)) for group in found]
+
+
+def setting(config: RunConfig) -> str:
+    """Return everything that determines a run but its seed, as text: the same for all runs of a group."""
+    extended = ", extended" if config.extended_from else ""
+    return config.model_dump_json(exclude={"seed", "extended_from"}) + extended
+
+
+def by_setting(configs: Iterable[RunConfig]) -> list[list[RunConfig]]:
+    """Split configs into groups, in the order in which they come."""
+    groups: dict[str, list[RunConfig]] = {}
+    for config in configs:
+        groups.setdefault(setting(config), []).append(config)
+    return list(groups.values())
+
+
+def differences(configs: Sequence[RunConfig]) -> list[tuple[str, ...]]:
+    """Return for each config the settings in which it differs from others of its task and position.
+
+    Each setting is written as `--set` takes it, such as `train.steps=100`. Options that a model's name stands for
+    are left out.
+    """
+    flat = [_flat(config) for config in configs]
+    rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for config, own in zip(configs, flat, strict=True):
+        rows.setdefault((config.task, config.position), []).append(own)
+    keys = {alike: _differing(found) for alike, found in rows.items()}
+    return [
+        tuple(f"{key}={_short(own.get(key))}" for key in keys[config.task, config.position])
+        for config, own in zip(configs, flat, strict=True)
+    ]
+
+
+def _by_seed(group: Group) -> tuple[Record, ...]:
+    return tuple(sorted(group.records, key=lambda record: record.seed))
+
+
+def _label(group: Group, groups: Sequence[Group]) -> str:
+    """Return the position, the model where the task has several, and as many options as tell the group apart."""
+    models = {other.model for other in groups if other.task == group.task}
+    extra = [group.model] if len(models) > 1 else []
+    alike = (group.task, group.position, group.model)
+    rivals = [other for other in groups if (other.task, other.position, other.model) == alike and other is not group]
+    for option in sorted(group.options, key=_rank):
+        if any(option not in rival.options for rival in rivals):
+            extra.append(option)
+            rivals = [rival for rival in rivals if option in rival.options]
+    return f"{group.position} ({', '.join(extra)})" if extra else group.position
+
+
+def _rank(option: str) -> int:
+    """Return the order in which options enter a label: training scales first, options of the model last."""
+    return 0 if option.startswith("train_scales=") else 2 if option.startswith("model.") else 1
+
+
+def _flat(config: RunConfig) -> dict[str, Any]:
+    """Return the settings of a config by the names that `--set` takes."""
+    own = config.model_dump(mode="json", exclude={"seed", "extended_from"})
+    flat: dict[str, Any] = {}
+    for key, value in own.items():
+        if key == "position_options":
+            flat |= {f"position.{term}.{name}": v for term, row in value.items() for name, v in row.items()}
+        elif isinstance(value, dict):
+            flat |= {f"{key.removesuffix('_options')}.{name}": v for name, v in value.items()}
+        else:
+            flat[key] = value
+    return {**flat, "extended": config.extended_from is not None}
+
+
+def _differing(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the keys whose values differ; an option of the model must differ between models of one name."""
+    found = []
+    models = {row["model"] for row in rows}
+    for key in dict.fromkeys(key for row in rows for key in row):
+        values = {(row["model"] if key.startswith("model.") else "", repr(row.get(key))) for row in rows}
+        if len(values) > (len(models) if key.startswith("model.") else 1):
+            found.append(key)
+    return found
+
+
+def _short(value: Any) -> str:
+    """Write consecutive scales as a range."""
+    if isinstance(value, list) and len(value) > 2 and value == list(range(value[0], value[-1] + 1)):
+        return f"{value[0]}-{value[-1]}"
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,101 @@
+"""Statistics over instances and seeds: intervals of a share and of a mean, success rates, paired comparisons.
+
+scipy is imported where it is needed, so that evaluation and the command line start without it.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean, stdev
+
+LEVEL = 0.95
+"""Confidence of every interval unless stated otherwise."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over `n` seeds with its 95 % interval by Student's t; the bounds are None for a single seed."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Share:
+    """The number of successes among `n` seeds, with Wilson's 95 % interval of the rate."""
+
+    successes: int
+    n: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Differences of two groups over the seeds they share: their mean and an exact two-sided sign test."""
+
+    seeds: tuple[int, ...]
+    difference: Mean
+    wins: int
+    losses: int
+    p: float
+
+
+def wilson(successes: float, n: int, confidence: float = LEVEL) -> tuple[float, float]:
+    """Return Wilson's interval of a proportion (E. B. Wilson, 1927), or (0, 1) for `n` = 0.
+
+    `successes` need not be whole: the interval holds all p with (mean - p)^2 <= z^2 p (1 - p) / n, and no variable
+    in [0, 1] with mean p has a larger variance than p (1 - p). `scipy.stats.binomtest` takes whole numbers only.
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"the confidence lies between 0 and 1, got {confidence}")
+    if n == 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share = successes / n
+    centre = share + z * z / (2 * n)
+    spread = z * math.sqrt(max(0.0, share * (1 - share)) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    # Rounding may leave the share itself outside the interval at 0 and 1.
+    return max(0.0, min(share, (centre - spread) / scale)), min(1.0, max(share, (centre + spread) / scale))
+
+
+def mean_interval(values: Sequence[float], lowest: float = 0.0, highest: float = 1.0) -> Mean:
+    """Return the mean and mean ± t s / sqrt(n), clipped to [lowest, highest].
+
+    t is the 97.5 % quantile of Student's distribution with n - 1 degrees of freedom.
+    """
+    if not values:
+        raise ValueError("there are no values to average")
+    centre, n = fmean(values), len(values)
+    if n == 1:
+        return Mean(centre, None, None, 1)
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * stdev(values, centre) / math.sqrt(n)
+    return Mean(centre, max(lowest, centre - reach), min(highest, centre + reach), n)
+
+
+def success_rate(outcomes: Sequence[bool]) -> Share:
+    """Count the successes among some seeds."""
+    successes = sum(outcomes)
+    return Share(successes, len(outcomes), *wilson(successes, len(outcomes)))
+
+
+def paired(first: dict[int, float], second: dict[int, float]) -> Paired | None:
+    """Compare two groups (seed -> value) over the seeds they share; None if they share none."""
+    seeds = tuple(sorted(first.keys() & second.keys()))
+    if not seeds:
+        return None
+    differences = [first[seed] - second[seed] for seed in seeds]
+    wins, losses = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
+    return Paired(seeds, mean_interval(differences, -1.0, 1.0), wins, losses, sign_test(wins, losses))
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """Return the two-sided p-value of the exact sign test; ties are left out of both counts."""
+    from scipy.stats import binomtest
+
+    return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
