@@ -44,7 +44,7 @@ class ThreeAddends(Format):
         return f"{digits.write(label)}e"
 
     def read(self, prompt: str) -> Addends:
-        parts = digits.between(prompt, "b", "=", "'b1+2+3='").split("+")
+        parts = digits.inside(prompt, "b1+2+3=").split("+")
         if len(parts) != 3:
             raise ValueError(f"a prompt of this task looks like 'b1+2+3=', got {prompt!r}")
         x, y, z = (digits.read_number(part, "an addend") for part in parts)

@@ -5,19 +5,18 @@ from collections.abc import Sequence
 import torch
 
 from ldhd.tasks import digits
-from ldhd.tasks.digits import Digits
+from ldhd.tasks.digits import Digits, index_of
 from ldhd.tasks.task import Format, LatentSpace, Needs, Task
 
-SHAPE = "'b12+345='"
 Addends = tuple[Digits, Digits]
 EXCHANGEABLE = (("x", "y"), ("x_previous", "y_previous"))
 
 
 class AddendPairs(LatentSpace):
-    """Two numbers of n1 and n2 digits; the scale is the larger of n1 and n2."""
+    """Pairs of numbers of n1 and n2 digits; the scale is the larger of n1 and n2."""
 
     def sample(self, scale: int, generator: torch.Generator) -> Addends:
-        """(n1, n2) uniform over the 2 n - 1 pairs whose maximum is the scale."""
+        """Draw (n1, n2) uniformly among the 2 n - 1 pairs whose maximum is the scale, then the digits."""
         index = int(torch.randint(2 * scale - 1, (), generator=generator))
         lengths = (scale, index + 1) if index < scale else (index - scale + 1, scale)
         return digits.number(lengths[0], generator), digits.number(lengths[1], generator)
@@ -26,20 +25,20 @@ class AddendPairs(LatentSpace):
         return max(len(latent[0]), len(latent[1]))
 
     def sample_training(self, scales: Sequence[int], size: int, generator: torch.Generator) -> list[Addends]:
-        """(n1, n2) uniform over the pairs whose maximum is a training scale: on 1..n, uniform on {1..n}^2."""
+        """Draw (n1, n2) uniformly among the pairs whose maximum is a training scale: for 1..n, among {1..n}^2."""
         weights = torch.tensor([2.0 * scale - 1 for scale in scales])
         chosen = torch.multinomial(weights, size, replacement=True, generator=generator).tolist()
         return [self.sample(scales[index], generator) for index in chosen]
 
     def training_size(self, scales: Sequence[int]) -> int:
-        """The paper's, whatever the scales."""
+        """Return the size of the paper's training set, which does not depend on the scales."""
         return 10_000
 
     def longest(self, scale: int) -> Addends:
         return (9,) * scale, (9,) * scale
 
     def shapes(self, scale: int) -> list[Addends]:
-        """Each pair of lengths, with and without a last carry; above the shorter addend only a 9 passes it on."""
+        """List each pair of lengths, with and without a last carry; above the shorter addend only a 9 passes it on."""
         lengths = [(scale, y) for y in range(1, scale + 1)] + [(x, scale) for x in range(1, scale)]
         found = [((a,) * x, (b,) * y) for x, y in lengths for a, b in ((1, 1), (2, 3), (9, 9))]
         for x, y in lengths:
@@ -49,6 +48,7 @@ class AddendPairs(LatentSpace):
 
 
 def total(latent: Addends) -> Digits:
+    """Return the sum of the addends."""
     return digits.add(*latent)
 
 
@@ -62,14 +62,13 @@ class UnalignedFormat(Format):
     exchangeable = EXCHANGEABLE
 
     def prompt(self, latent: Addends) -> str:
-        return f"b{digits.write(latent[0])}+{digits.write(latent[1])}="
+        return write_addends(latent)
 
     def answer(self, latent: Addends, label: Digits) -> str:
         return f"{digits.write(label)}e"
 
     def read(self, prompt: str) -> Addends:
-        left, right = digits.split(digits.between(prompt, "b", "=", SHAPE), "+", SHAPE)
-        return digits.read_number(left, "the first addend"), digits.read_number(right, "the second addend")
+        return read_addends(prompt, "b12+345=")
 
     def needs(self, latent: Addends, label: Digits) -> Needs:
         return addition_needs(len(latent[0]), len(latent[1]), len(label))
@@ -78,31 +77,38 @@ class UnalignedFormat(Format):
         return addition_carries(latent)
 
 
-def addition_needs(x_length: int, y_length: int, z_length: int) -> Needs:
-    """z_t and, at t = z_length, `e`: both digits of this place, and what tells the carry into it.
+def write_addends(latent: Addends) -> str:
+    """Return the prompt `b x + y =`."""
+    return f"b{digits.write(latent[0])}+{digits.write(latent[1])}="
 
-    The carry into place t is known from x_{t-1}, y_{t-1} and z_{t-1} (the last one being the query itself):
+
+def read_addends(prompt: str, example: str) -> Addends:
+    """Return the addends of a prompt; a ValueError says which of them is not a number without leading zeros."""
+    left, right = digits.operands(prompt, "+", example)
+    return digits.read_number(left, "the first addend"), digits.read_number(right, "the second addend")
+
+
+def addition_needs(x_length: int, y_length: int, z_length: int) -> Needs:
+    """Return the needs of z_t and, at t = z_length, of `e`: both digits of this place and what determines the carry.
+
+    The carry into place t follows from x_{t-1}, y_{t-1} and z_{t-1}, the last of which is the query itself:
     z_{t-1} - x_{t-1} - y_{t-1} mod 10 is the carry into place t - 1.
     """
-    x_start, y_start, z_start = 1, 2 + x_length, 3 + x_length + y_length
-
-    def at(start: int, length: int, place: int) -> int | None:
-        return start + place if 0 <= place < length else None
-
+    x, y, z = (1, x_length), (2 + x_length, y_length), (3 + x_length + y_length, z_length)
     return [
         {
-            "x": at(x_start, x_length, t),
-            "y": at(y_start, y_length, t),
-            "x_previous": at(x_start, x_length, t - 1),
-            "y_previous": at(y_start, y_length, t - 1),
-            "z_previous": at(z_start, z_length, t - 1),
+            "x": index_of(t, *x),
+            "y": index_of(t, *y),
+            "x_previous": index_of(t - 1, *x),
+            "y_previous": index_of(t - 1, *y),
+            "z_previous": index_of(t - 1, *z),
         }
         for t in range(z_length + 1)
     ]
 
 
 def addition_carries(latent: Addends) -> list[int]:
-    """Over how many places the carry into each place has travelled."""
+    """Return over how many places the carry into each place has travelled."""
     width = max(map(len, latent))
     return digits.carry_lengths([x + y for x, y in zip(*(digits.pad(n, width) for n in latent), strict=True)])
 

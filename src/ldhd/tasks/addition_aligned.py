@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from ldhd.tasks import digits
-from ldhd.tasks.addition import EXCHANGEABLE, SHAPE, AddendPairs, Addends, addition_carries, addition_needs, total
+from ldhd.tasks.addition import EXCHANGEABLE, AddendPairs, Addends, addition_carries, addition_needs, total
 from ldhd.tasks.digits import Digits
 from ldhd.tasks.task import Format, Needs, Task
 
 
 class AlignedFormat(Format):
-    """Both addends padded with zeros to `width` digits, their sum to `width` + 1 (its last carry).
+    """Both addends are padded with zeros to `width` digits, their sum to `width` + 1, for the last carry.
 
-    Without a width, that of the instance itself is used. A run fixes it to its largest scale.
+    Without a width, each instance has the width of its own scale. A run fixes the width to its largest scale.
 
     >>> b210+543=7530e      12 + 345 = 357 at width 3
     >>> b99+10=001e         99 + 1 = 100 at width 2
@@ -33,7 +33,7 @@ class AlignedFormat(Format):
         return f"{digits.write(digits.pad(label, self._width(latent) + 1))}e"
 
     def read(self, prompt: str) -> Addends:
-        left, right = digits.split(digits.between(prompt, "b", "=", SHAPE), "+", SHAPE)
+        left, right = digits.operands(prompt, "+", "b12+345=")
         if len(left) != len(right) or (self.width is not None and len(left) != self.width):
             width = "the same number of" if self.width is None else str(self.width)
             raise ValueError(f"both addends must have {width} digits, got {left!r} and {right!r}")

@@ -3,14 +3,12 @@
 import torch
 
 from ldhd.tasks import digits
-from ldhd.tasks.addition import Addends
+from ldhd.tasks.addition import Addends, read_addends, write_addends
 from ldhd.tasks.task import Format, LatentSpace, Needs, Task
-
-SHAPE = "'b12+34='"
 
 
 class EqualLengthAddends(LatentSpace):
-    """Two numbers of n digits each (least significant first)."""
+    """Pairs of numbers of n digits each, least significant digit first."""
 
     def sample(self, scale: int, generator: torch.Generator) -> Addends:
         return digits.number(scale, generator), digits.number(scale, generator)
@@ -23,6 +21,7 @@ class EqualLengthAddends(LatentSpace):
 
 
 def last_digit_of_sum(latent: Addends) -> int:
+    """Return x + y mod 10."""
     return (latent[0][0] + latent[1][0]) % 10
 
 
@@ -36,16 +35,16 @@ class Mod10Format(Format):
     exchangeable = (("x", "y"),)
 
     def prompt(self, latent: Addends) -> str:
-        return f"b{digits.write(latent[0])}+{digits.write(latent[1])}="
+        return write_addends(latent)
 
     def answer(self, latent: Addends, label: int) -> str:
         return f"{label}e"
 
     def read(self, prompt: str) -> Addends:
-        left, right = digits.split(digits.between(prompt, "b", "=", SHAPE), "+", SHAPE)
-        if len(left) != len(right):
-            raise ValueError(f"both addends must have the same number of digits, got {left!r} and {right!r}")
-        return digits.read_number(left, "the first addend"), digits.read_number(right, "the second addend")
+        first, second = read_addends(prompt, "b12+34=")
+        if len(first) != len(second):
+            raise ValueError(f"both addends must have the same number of digits, got {prompt!r}")
+        return first, second
 
     def needs(self, latent: Addends, label: int) -> Needs:
         """z needs the first digits; `e` follows whatever z was."""

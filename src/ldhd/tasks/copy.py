@@ -1,16 +1,16 @@
 """Unaligned copy (Section 5.2 and Appendix D)."""
 
+from typing import ClassVar
+
 import torch
 
 from ldhd.tasks import digits
-from ldhd.tasks.digits import Digits
+from ldhd.tasks.digits import Digits, index_of
 from ldhd.tasks.task import Format, LatentSpace, Needs, Task
-
-SHAPE = "'b123='"
 
 
 class Strings(LatentSpace):
-    """n symbols, each uniform on 0 .. base - 1."""
+    """Strings of n symbols, each uniform on 0 .. base - 1."""
 
     def __init__(self, base: int):
         self.base = base
@@ -22,34 +22,46 @@ class Strings(LatentSpace):
         return len(latent)
 
     def shapes(self, scale: int) -> list[Digits]:
-        """One shape; with the first symbol alone 1, every prefix parity is 1."""
+        """Return strings of the only shape; where only the first symbol is 1, every prefix parity is 1."""
         return [(0,) * scale, (1,) * scale, (1,) + (0,) * (scale - 1)]
+
+
+class StringFormat(Format):
+    """The abstract format of tasks whose prompt is one string, `b x_0 ... x_{n-1} =`."""
+
+    example: ClassVar[str]
+    """A prompt that error messages show."""
+    content: ClassVar[str]
+    """What error messages call the string."""
+    base: ClassVar[int]
+
+    def prompt(self, latent: Digits) -> str:
+        return f"b{digits.write(latent)}="
+
+    def read(self, prompt: str) -> Digits:
+        return digits.read(digits.inside(prompt, self.example), f"{self.content} {prompt!r}", self.base)
 
 
 def identity(latent: Digits) -> Digits:
     return latent
 
 
-class CopyFormat(Format):
+class CopyFormat(StringFormat):
     """`b x_0 ... x_{n-1} = x_0 ... x_{n-1} e`.
 
     >>> b407=407e
     >>> b5=5e
     """
 
-    def prompt(self, latent: Digits) -> str:
-        return f"b{digits.write(latent)}="
+    example, content, base = "b123=", "what is to be copied in", 10
 
     def answer(self, latent: Digits, label: Digits) -> str:
         return f"{digits.write(label)}e"
 
-    def read(self, prompt: str) -> Digits:
-        return digits.read(digits.between(prompt, "b", "=", SHAPE), f"what is to be copied in {prompt!r}")
-
     def needs(self, latent: Digits, label: Digits) -> Needs:
-        """Token k needs x_k; `e` comes when there is none left."""
+        """Answer token k needs x_k; `e` follows where that is absent."""
         n = len(latent)
-        return [{"x": 1 + k if k < n else None} for k in range(n + 1)]
+        return [{"x": index_of(k, 1, n)} for k in range(n + 1)]
 
 
 COPY = Task("copy", Strings(10), identity, CopyFormat())

@@ -5,11 +5,9 @@ from ldhd.tasks.digits import Digits
 from ldhd.tasks.multiplication import OneDigitAndNumber, Operands, operand_needs, read_operands
 from ldhd.tasks.task import Format, Needs, Task
 
-SHAPE = "'b7\\\\123='"
-
 
 def quotient(latent: Operands) -> Digits:
-    """y // x with exactly n digits, least significant first, as numbers are kept."""
+    """Return y // x with exactly n digits, least significant digit first, as all numbers are stored."""
     x, y = latent
     result, remainder = [], 0
     for digit in reversed(y):
@@ -33,10 +31,10 @@ class DivisionFormat(Format):
         return f"{digits.write(label[::-1])}e"
 
     def read(self, prompt: str) -> Operands:
-        return read_operands(prompt, "\\", SHAPE, reverse=True)
+        return read_operands(prompt, "\\", "b7\\123=", reverse=True)
 
     def needs(self, latent: Operands, label: Digits) -> Needs:
-        """The t-th digit written needs x, the t-th digit of y, and what tells the remainder before it.
+        """The t-th digit written needs x, the t-th digit of y, and what determines the remainder before it.
 
         10 r + y_{t-1} lies in [x z_{t-1}, x z_{t-1} + x), a window shorter than 10, so y_{t-1} and z_{t-1}
         determine r, and with it the remainder that place t starts from.

@@ -3,15 +3,14 @@
 import torch
 
 from ldhd.tasks import digits
-from ldhd.tasks.digits import Digits
+from ldhd.tasks.digits import Digits, index_of
 from ldhd.tasks.task import Format, LatentSpace, Needs, Task
 
-SHAPE = "'b7*123='"
 Operands = tuple[int, Digits]
 
 
 class OneDigitAndNumber(LatentSpace):
-    """A digit 1..9 and a number of n digits (least significant first)."""
+    """A digit from 1 to 9 and a number of n digits, least significant digit first."""
 
     def sample(self, scale: int, generator: torch.Generator) -> Operands:
         return digits.one_to_nine(generator), digits.number(scale, generator)
@@ -20,12 +19,12 @@ class OneDigitAndNumber(LatentSpace):
         return len(latent[1])
 
     def shapes(self, scale: int) -> list[Operands]:
-        """One shape; in these every digit of the product and of the quotient differs."""
+        """Return instances of the only shape, among which every digit of the product and of the quotient varies."""
         return [(x, (y,) * scale) for x, y in ((1, 1), (2, 3), (9, 9), (3, 1))]
 
 
 def product(latent: Operands) -> Digits:
-    """x y with exactly n + 1 digits."""
+    """Return x y with exactly n + 1 digits."""
     x, y = latent
     result, carry = [], 0
     for digit in y:
@@ -35,9 +34,9 @@ def product(latent: Operands) -> Digits:
     return (*result, carry)
 
 
-def read_operands(prompt: str, separator: str, shape: str, reverse: bool) -> Operands:
-    """The one digit before `separator` and the number after it, written most significant first if `reverse`."""
-    left, right = digits.split(digits.between(prompt, "b", "=", shape), separator, shape)
+def read_operands(prompt: str, separator: str, example: str, reverse: bool) -> Operands:
+    """Return the digit before `separator` and the number after it, which is written backwards if `reverse`."""
+    left, right = digits.operands(prompt, separator, example)
     if len(left) != 1 or left not in "123456789":
         raise ValueError(f"the one-digit operand must be 1..9, got {left!r} in {prompt!r}")
     return int(left), digits.read_number(right[::-1] if reverse else right, "the longer operand")
@@ -57,10 +56,10 @@ class MultiplicationFormat(Format):
         return f"{digits.write(label)}e"
 
     def read(self, prompt: str) -> Operands:
-        return read_operands(prompt, "*", SHAPE, reverse=False)
+        return read_operands(prompt, "*", "b7*123=", reverse=False)
 
     def needs(self, latent: Operands, label: Digits) -> Needs:
-        """z_t needs x, y_t, and what tells the carry into place t: y_{t-1} and z_{t-1}.
+        """z_t needs x, y_t, and what determines the carry into place t: y_{t-1} and z_{t-1}.
 
         z_{t-1} - x y_{t-1} mod 10 is the carry into place t - 1, which is at most 8.
         """
@@ -71,14 +70,14 @@ class MultiplicationFormat(Format):
 
 
 def operand_needs(y_length: int, z_length: int) -> Needs:
-    """x at index 1, y from index 3, z after `=`: z_t and the final `e` need x and places t and t - 1."""
-    y_start, z_start = 3, 4 + y_length
+    """Return the needs of z_t and of the final `e`: x at index 1, and places t and t - 1 of y (from index 3) and z."""
+    y, z = (3, y_length), (4 + y_length, z_length)
     return [
         {
             "x": 1,
-            "y": y_start + t if t < y_length else None,
-            "y_previous": y_start + t - 1 if 0 < t <= y_length else None,
-            "z_previous": z_start + t - 1 if t > 0 else None,
+            "y": index_of(t, *y),
+            "y_previous": index_of(t - 1, *y),
+            "z_previous": index_of(t - 1, *z),
         }
         for t in range(z_length + 1)
     ]

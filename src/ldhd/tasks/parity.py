@@ -1,45 +1,35 @@
-"""ParityCoT (Appendix E): every prefix parity is written, so that one step needs two bits only."""
+"""ParityCoT (Appendix E): the answer lists every prefix parity, so that each step needs two bits only."""
 
 from itertools import accumulate
 from operator import xor
 
 from ldhd.tasks import digits
-from ldhd.tasks.copy import Strings
-from ldhd.tasks.digits import Digits
-from ldhd.tasks.task import Format, Needs, Task
-
-SHAPE = "'b101='"
+from ldhd.tasks.copy import StringFormat, Strings
+from ldhd.tasks.digits import Digits, index_of
+from ldhd.tasks.task import Needs, Task
 
 
 def prefix_parities(latent: Digits) -> Digits:
-    """y_0 = x_0 and y_k = x_k xor y_{k-1}."""
+    """Return y_0 = x_0 and y_k = x_k xor y_{k-1}."""
     return tuple(accumulate(latent, xor))
 
 
-def read_bits(prompt: str) -> Digits:
-    return digits.read(digits.between(prompt, "b", "=", SHAPE), f"the bits of {prompt!r}", base=2)
-
-
-class ChainOfThoughtFormat(Format):
+class ChainOfThoughtFormat(StringFormat):
     """`b x_0 ... x_{n-1} = y_0 ... y_{n-1} e`.
 
     >>> b1101=1001e
     >>> b0=0e
     """
 
-    def prompt(self, latent: Digits) -> str:
-        return f"b{digits.write(latent)}="
+    example, content, base = "b101=", "the bits of", 2
 
     def answer(self, latent: Digits, label: Digits) -> str:
         return f"{digits.write(label)}e"
 
-    def read(self, prompt: str) -> Digits:
-        return read_bits(prompt)
-
     def needs(self, latent: Digits, label: Digits) -> Needs:
-        """y_k needs x_k and y_{k-1}."""
+        """y_k needs x_k and y_{k-1}; `e` follows where x_k is absent."""
         n = len(latent)
-        return [{"x": 1 + k if k < n else None, "y_previous": n + 1 + k if k > 0 else None} for k in range(n + 1)]
+        return [{"x": index_of(k, 1, n), "y_previous": index_of(k - 1, n + 2, n)} for k in range(n + 1)]
 
 
 PARITY = Task("parity", Strings(2), prefix_parities, ChainOfThoughtFormat())

@@ -1,8 +1,8 @@
 """Abstraction 1 of the paper: latent variable -> concept -> data format.
 
-A task is made of three replaceable parts. The latent space says what an instance of scale n is, the concept
-computes its label, and the format writes both as a string. Aligned and unaligned addition share the first two
-and differ in the third only (Examples 1 and 2).
+A task has three replaceable parts: a latent space, whose elements of scale n are the instances; a concept, which
+computes the label of an instance; and a format, which writes both as a string. Aligned and unaligned addition share
+the first two and differ in the third (Examples 1 and 2).
 """
 
 import copy
@@ -16,11 +16,12 @@ import torch
 Latent = Any
 Label = Any
 Needs = list[dict[str, int | None]]
+"""For each answer token, the index in the text of the token in each slot, or None where the slot is absent."""
 
 
 @dataclass(frozen=True)
 class Instance:
-    """One problem: the model reads `prompt` and must write `answer`, which ends in `e`."""
+    """One exercise with its solution: the model reads `prompt` and has to write `answer`, which ends in `e`."""
 
     prompt: str
     answer: str
@@ -33,74 +34,75 @@ class Instance:
 
 
 class LatentSpace(ABC):
-    """Sigma^n for every scale n."""
+    """The latent variables of a task at every scale n: Sigma^n in the paper."""
 
     @abstractmethod
     def sample(self, scale: int, generator: torch.Generator) -> Latent:
-        """A latent variable of exactly this scale."""
+        """Draw a latent variable of exactly this scale."""
 
     @abstractmethod
     def scale(self, latent: Latent) -> int:
-        """The scale of a latent variable."""
+        """Return the scale of a latent variable."""
 
     def sample_training(self, scales: Sequence[int], size: int, generator: torch.Generator) -> list[Latent]:
-        """`size` latent variables of the training distribution: the scales in turn, so each equally often."""
+        """Draw `size` latent variables of the training distribution; by default the scales take turns."""
         return [self.sample(scales[index % len(scales)], generator) for index in range(size)]
 
     def training_size(self, scales: Sequence[int]) -> int:
-        """The size of the paper's training set: 2000 for each scale."""
+        """Return the size of the paper's training set: 2000 instances for each scale."""
         return 2000 * len(scales)
 
     def longest(self, scale: int) -> Latent:
-        """A latent variable of this scale whose string is as long as any; usually all are equally long."""
+        """Return a latent variable with the longest string of this scale; by default all are equally long."""
         return self.sample(scale, torch.Generator().manual_seed(0))
 
     def shapes(self, scale: int) -> list[Latent] | None:
-        """Latent variables of this scale that show every shape of string, and every token that can differ, differing.
+        """Return latent variables of this scale that cover every shape of string; None if the shapes are not known.
 
-        Instances of one shape differ in the values of their digits only. None if the shapes are not known.
+        Instances of one shape differ in the values of their digits only. Every token that can vary within a shape has
+        to vary among the latent variables returned.
         """
         return None
 
 
 class Format(ABC):
-    """How a latent variable and its label become a string."""
+    """How a latent variable and its label are written as a string."""
 
     exchangeable: ClassVar[tuple[tuple[str, ...], ...]] = ()
-    """Groups of slots whose contents can be swapped without changing the answer token, such as both addends' digits."""
+    """Groups of slots whose contents may be swapped without changing the answer, such as the digits of both addends."""
 
     @abstractmethod
     def prompt(self, latent: Latent) -> str:
-        """What the model is given, from `b` to `=`."""
+        """Write the prompt, from `b` to `=`."""
 
     @abstractmethod
     def answer(self, latent: Latent, label: Label) -> str:
-        """What the model must write, `e` included."""
+        """Write the answer, `e` included."""
 
     @abstractmethod
     def read(self, prompt: str) -> Latent:
-        """The latent variable of a prompt; ValueError if the prompt is not of this format."""
+        """Return the latent variable of a prompt; raise a ValueError if the prompt does not have this format."""
 
     @abstractmethod
     def needs(self, latent: Latent, label: Label) -> Needs:
-        """For each answer token, slot name -> index in prompt + answer of the token that carries it.
+        """Return, for each answer token, the index in prompt + answer of the token in each of its slots.
 
-        None marks a slot that is absent: a shorter addend has run out, or there is no previous digit yet.
-        A token that depends on no slot has an empty dict.
+        The index is None where the slot is absent: a shorter addend has ended, or there is no previous digit yet. An
+        answer token that depends on no slot has an empty dict.
         """
 
     def carries(self, latent: Latent) -> list[int] | None:
-        """Over how many places the carry into each place of the answer has travelled; None if nothing is carried."""
+        """Return over how many places the carry into each place has travelled; None for tasks without carries."""
         return None
 
     def for_scales(self, scales: Sequence[int]) -> "Format":
-        """The format of a run over these scales; only formats of a fixed width depend on them."""
+        """Return the format of a run over these scales; only formats of a fixed width depend on them."""
         return self
 
 
 @dataclass(frozen=True)
 class Task:
-    """A latent space, a concept and a format, with the scales the paper trains on."""
+    """A latent space, a concept and a format, with the training scales of the paper."""
 
     name: str
     latent: LatentSpace
@@ -109,39 +111,39 @@ class Task:
     train_scales: tuple[int, ...] = (1, 2, 3, 4, 5)
 
     def sample(self, scale: int, generator: torch.Generator) -> Instance:
-        """An instance of exactly this scale."""
+        """Draw an instance of exactly this scale."""
         _check_scales([scale])
         return self.instance(self.latent.sample(scale, generator))
 
     def sample_training(self, scales: Sequence[int], size: int, generator: torch.Generator) -> list[Instance]:
-        """`size` instances of the paper's training distribution on these scales."""
+        """Draw `size` instances of the paper's training distribution on these scales."""
         _check_scales(scales)
         return [self.instance(latent) for latent in self.latent.sample_training(scales, size, generator)]
 
     def read(self, prompt: str) -> Instance:
-        """The instance with this prompt, its answer computed; ValueError if it is no prompt of this task."""
+        """Return the instance with this prompt and its answer; raise a ValueError if it is no prompt of this task."""
         instance = self.instance(self.format.read(prompt))
         if instance.prompt != prompt:
             raise ValueError(f"{prompt!r} is not how {self.name} writes it: {instance.prompt!r}")
         return instance
 
     def needs(self, instance: Instance) -> Needs:
-        """For each answer token, the positions of the tokens that determine it; see `Format.needs`."""
+        """Return, for each answer token, the indices of the tokens that determine it; see `Format.needs`."""
         return self.format.needs(instance.latent, self.concept(instance.latent))
 
     def carries(self, instance: Instance) -> list[int] | None:
-        """For each answer token, over how many places the carry into it has travelled; None if nothing is carried."""
+        """Return, for each answer token, over how many places the carry into it has travelled; None without carries."""
         lengths = self.format.carries(instance.latent)
         return None if lengths is None else [*lengths, *[0] * len(instance.answer)][: len(instance.answer)]
 
     def for_scales(self, scales: Sequence[int]) -> "Task":
-        """This task in the format of a run over these scales; see `Format.for_scales`."""
-        task = copy.copy(self)
+        """Return this task in the format of a run over these scales; see `Format.for_scales`."""
+        task = copy.copy(self)  # not `replace`: a subclass may have a constructor of its own
         object.__setattr__(task, "format", self.format.for_scales(scales))
         return task
 
     def instance(self, latent: Latent) -> Instance:
-        """The string of a latent variable."""
+        """Return the instance of a latent variable."""
         answer = self.format.answer(latent, self.concept(latent))
         return Instance(self.format.prompt(latent), answer, self.latent.scale(latent), latent)
 
