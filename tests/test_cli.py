@@ -124,7 +124,7 @@ RUN = ["run", "copy", "--position", "rpe"]
         ([*RUN, "--set", "train.learning_rate=-1"], "train.learning_rate: Input should be greater than 0"),
         ([*RUN, "--set", "position.colour=1"], "no position asked for has position.colour"),
         ([*RUN, "--set", "steps"], "--set takes KEY=VALUE"),
-        ([*RUN, "--device", "tpu"], "device: Input should be 'cpu', 'cuda' or 'mps'"),
+        ([*RUN, "--device", "tpu"], "device: a device is 'cpu', 'cuda', 'cuda:INDEX' or 'mps', got 'tpu'"),
         (["tasks", "copy", "--scale", "0"], "--scale"),
         (["tasks", "juggling"], "unknown task 'juggling'"),
         (["tasks", "no_such_module:Task"], "cannot load task"),

@@ -26,7 +26,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="position.X, model.X, train.X or test_instances; repeatable."),
 ]
-Device = Annotated[str, typer.Option(metavar="DEVICE", help="cpu, cuda or mps.")]
+Device = Annotated[str, typer.Option(metavar="DEVICE", help="cpu, cuda, cuda:INDEX or mps.")]
 Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at once; one for each core by default.")]
 
 

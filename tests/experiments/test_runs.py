@@ -51,6 +51,14 @@ class TestConfig:
         )
         assert config.model_options.layers == MODELS["small"].layers
 
+    @pytest.mark.parametrize("device", ["cuda", "cuda:1", "cuda:17"])
+    def test_a_device_may_have_an_index(self, device):
+        config = tiny(device=device)
+        assert config.device == device
+        if torch.cuda.device_count() == 0:
+            with pytest.raises(ValueError, match=f"device {device} was asked for, but torch does not find it here"):
+                check(config)
+
     def test_json_round_trip(self):
         config = tiny("rpe-square+rpe-absolute")
         assert RunConfig.model_validate_json(config.model_dump_json()) == config

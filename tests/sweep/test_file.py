@@ -74,7 +74,7 @@ RUN = '[[runs]]\ntask = "copy"\nposition = "rpe"\n'
         (GRID + "steps = 1.5", "f: steps must be a whole number"),
         (GRID + "model = 3", "f: model must be a text, got 3"),
         (GRID + 'model = "huge"', "f: unknown model 'huge'; choose from small"),
-        (GRID + 'device = "tpu"', "f: device: Input should be 'cpu', 'cuda' or 'mps'"),
+        (GRID + 'device = "tpu"', "f: device: a device is 'cpu', 'cuda', 'cuda:INDEX' or 'mps', got 'tpu'"),
         (GRID + "set = 3", "f: set must be a table"),
         (GRID + "[set]\ncolour = 1", "f: there is no setting 'colour'"),
         (GRID + "[set]\nposition.colour = 1", "f: no position asked for has position.colour"),

@@ -79,4 +79,5 @@ def trace(model: GPT, instance: Instance) -> Trace:
 
 
 def _rounded(weights: Tensor) -> list[Any]:
-    return (weights.double() * 1000).round().div(1000).tolist()
+    # on the CPU, since some devices have no float64
+    return (weights.cpu().double() * 1000).round().div(1000).tolist()

@@ -2,10 +2,11 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ldhd.experiments.defaults import defaults_of
 from ldhd.experiments.parts import (
@@ -26,6 +27,13 @@ FORMAT_VERSION = 2
 Scales = tuple[int, ...]
 
 
+def device_name(name: str) -> str:
+    """The name, if it is that of a device; ValueError otherwise."""
+    if re.fullmatch(r"cpu|mps|cuda(:\d+)?", name) is None:
+        raise ValueError(f"a device is 'cpu', 'cuda', 'cuda:INDEX' or 'mps', got {name!r}")
+    return name
+
+
 class RunConfig(BaseModel):
     """Everything that determines a run."""
 
@@ -43,7 +51,7 @@ class RunConfig(BaseModel):
     test_scales: Scales = Field(min_length=1)
     test_instances: int = Field(default=500, ge=1, le=1_000_000)
     seed: int = Field(default=0, ge=0)
-    device: Literal["cpu", "cuda", "mps"] = "cpu"
+    device: Annotated[str, AfterValidator(device_name)] = "cpu"
     extended_from: str | None = Field(default=None, exclude_if=lambda value: value is None)
     """Hash of the finished run whose last state this one starts from."""
 
@@ -113,7 +121,7 @@ def make_config(
             train_scales=scales,
             test_scales=tuple(range(1, 11) if test_scales is None else test_scales),
             seed=seed,
-            device=device,  # type: ignore[arg-type]
+            device=device,
             **rest,
         )
     except ValidationError as error:

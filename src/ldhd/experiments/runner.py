@@ -13,7 +13,7 @@ import torch
 import ldhd
 from ldhd import seeds
 from ldhd.evaluate import ScaleResult, evaluate, trace
-from ldhd.experiments.config import RunConfig
+from ldhd.experiments.config import RunConfig, device_name
 from ldhd.experiments.parts import build_model, load_task, outline
 from ldhd.experiments.record import (
     FAILURE,
@@ -29,7 +29,6 @@ from ldhd.files import BadFileError, remove_leftovers, write_json, write_lines
 from ldhd.lease import Lease, holding
 from ldhd.messages import Interrupted
 from ldhd.model import GPT, MODELS
-from ldhd.names import lookup_only
 from ldhd.positions import Position
 from ldhd.process import prepare
 from ldhd.tasks import Task
@@ -248,9 +247,10 @@ def _is_good(path: Path, owner: Callable[[], object], expected: str) -> bool:
 
 
 def _check_device(device: str) -> None:
-    available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if not lookup_only(device, available, "device"):
-        raise ValueError(f"device {device} was asked for, but torch finds none here; use --device cpu")
+    kind, _, index = device_name(device).partition(":")
+    found = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}
+    if int(index or 0) >= found[kind]:
+        raise ValueError(f"device {device} was asked for, but torch does not find it here; use --device cpu")
 
 
 def _check_fits(position: Position, task: Task, scales: tuple[int, ...], training: bool) -> None:

@@ -33,10 +33,13 @@ def asked_for() -> int:
 
 @contextmanager
 def together(device: str) -> Iterator[None]:
-    """Join the other processes, on the CPU by gloo, on CUDA by nccl with one device each."""
-    if device == "cuda":
+    """Join the other processes: by gloo on the CPU, by nccl on CUDA, where each process has a device of its own."""
+    kind, _, index = device.partition(":")
+    if index:
+        raise ValueError(f"under torchrun each process has a device of its own; use --device {kind}, not {device}")
+    if kind == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    dist.init_process_group("nccl" if device == "cuda" else "gloo", timeout=PATIENCE)
+    dist.init_process_group("nccl" if kind == "cuda" else "gloo", timeout=PATIENCE)
     try:
         yield
     finally:
