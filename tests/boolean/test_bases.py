@@ -8,12 +8,12 @@ import pytest
 from contracts.basis import BasisContract
 from ldhd.boolean import (
     BooleanFunction,
+    CustomBasis,
+    FourierBasis,
+    GrpeBasis,
+    PlaaBasis,
+    ProjectionBasis,
     cube_points,
-    custom_basis,
-    fourier_basis,
-    grpe_basis,
-    plaa_basis,
-    projection_basis,
     rpe_matrices,
     scale,
 )
@@ -39,16 +39,16 @@ def attention(A, x):
 
 class TestFourier(BasisContract):
     def make(self):
-        return fourier_basis(4)
+        return FourierBasis(4)
 
     def test_elements_are_products_of_variables(self):
         x = cube_points(3)
-        values = fourier_basis(3).evaluate(x, [(), (1,), (2, 3), (1, 2, 3)])
+        values = FourierBasis(3).evaluate(x, [(), (1,), (2, 3), (1, 2, 3)])
         expected = [np.ones(8), x[:, 0], x[:, 1] * x[:, 2], x.prod(axis=1)]
         assert np.array_equal(values, np.stack(expected, axis=1))
 
     def test_large_dimensions_cost_nothing(self):
-        basis = fourier_basis(100)
+        basis = FourierBasis(100)
         assert basis.size == 2**100
         assert basis.layer_size(2) == len(basis.layer(2)) == 4950
         assert basis.degree((3, 50, 100)) == 3
@@ -60,41 +60,41 @@ class TestFourier(BasisContract):
         x = cube_points(6)
         coefficients = {(1, 6): 2.0, (2,): -1.0}
         expected = 2 * x[:, 0] * x[:, 5] - x[:, 1]
-        assert np.array_equal(fourier_basis(6).combine(coefficients, x), expected)
-        assert np.array_equal(fourier_basis(6).combine(coefficients, x[7:8]), expected[7:8])
+        assert np.array_equal(FourierBasis(6).combine(coefficients, x), expected)
+        assert np.array_equal(FourierBasis(6).combine(coefficients, x[7:8]), expected[7:8])
 
 
 class TestProjection(BasisContract):
     def make(self):
-        return projection_basis(orthonormal(4, 3))
+        return ProjectionBasis(orthonormal(4, 3))
 
     def test_elements_are_products_of_projections(self):
         V, x = orthonormal(3, 2, seed=1), cube_points(3)
-        values = projection_basis(V).evaluate(x, [(), (1,), (2,), (1, 2)])
+        values = ProjectionBasis(V).evaluate(x, [(), (1,), (2,), (1, 2)])
         z = x @ V
         assert np.allclose(values, np.stack([np.ones(8), z[:, 0], z[:, 1], z[:, 0] * z[:, 1]], axis=1))
 
     def test_the_identity_gives_the_fourier_basis(self):
-        ours, fourier = projection_basis(np.eye(4)), fourier_basis(4)
+        ours, fourier = ProjectionBasis(np.eye(4)), FourierBasis(4)
         keys, x = list(fourier.keys()), cube_points(4)
         assert ours.degrees == {key: len(key) for key in keys}
         assert np.array_equal(ours.evaluate(x, keys), fourier.evaluate(x, keys))
 
     def test_fractions_are_exact(self):
         V = [[Fraction(4, 5)], [Fraction(3, 5)]]
-        values = projection_basis(V).evaluate(cube_points(2), [(), (1,)], exact=True)
+        values = ProjectionBasis(V).evaluate(cube_points(2), [(), (1,)], exact=True)
         assert values[:, 1].tolist() == [Fraction(7, 5), Fraction(-1, 5), Fraction(1, 5), Fraction(-7, 5)]
 
     def test_orthonormal_columns_may_still_be_dependent_on_the_cube(self):
         """(x_1 + x_2)(x_1 - x_2) = 0."""
         with pytest.raises(ValueError, match=r"dependent: element \(1, 2\) is zero on the whole cube"):
-            projection_basis(np.array([[1, 1], [1, -1]]) / np.sqrt(2))
+            ProjectionBasis(np.array([[1, 1], [1, -1]]) / np.sqrt(2))
 
     def test_a_product_that_repeats_another_element_is_found(self):
         """In four variables the product of all rows of Hadamard's matrix / 2 is a multiple of another element."""
         H = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]) / 2
         with pytest.raises(ValueError, match="the basis is linearly dependent: element"):
-            projection_basis(H)
+            ProjectionBasis(H)
 
     @pytest.mark.parametrize(
         ("V", "message"),
@@ -109,40 +109,40 @@ class TestProjection(BasisContract):
     )
     def test_other_matrices_are_refused(self, V, message):
         with pytest.raises(ValueError, match=message):
-            projection_basis(V)
+            ProjectionBasis(V)
 
 
 class TestPlaa(BasisContract):
     def make(self):
-        return plaa_basis(5)
+        return PlaaBasis(5)
 
     def test_elements_are_as_printed(self):
         """The minus sign of b_ii included: x_i = -1 where n(x) = i."""
-        x, basis = cube_points(5), plaa_basis(5)
+        x, basis = cube_points(5), PlaaBasis(5)
         for key in basis.keys():  # noqa: SIM118
             assert np.array_equal(basis.evaluate(x, [key])[:, 0], printed_plaa(*key, x))
 
     def test_combinations_are_attention(self):
         A = np.triu(np.random.default_rng(0).normal(size=(5, 5)))
-        basis, x = plaa_basis(5), cube_points(5)
+        basis, x = PlaaBasis(5), cube_points(5)
         assert set(basis.keys()) == {(i, j) for i in range(1, 6) for j in range(i, 6)}
         values = basis.combine({(i, j): A[i - 1, j - 1] for i, j in basis.keys()}, x)  # noqa: SIM118
         assert np.allclose(values, attention(A, x))
 
     def test_large_scales_vanish_on_small_subcubes(self):
         x = cube_points(5)
-        for i, j in plaa_basis(5).keys():  # noqa: SIM118
-            column = plaa_basis(5).evaluate(x, [(i, j)])[:, 0]
+        for i, j in PlaaBasis(5).keys():  # noqa: SIM118
+            column = PlaaBasis(5).evaluate(x, [(i, j)])[:, 0]
             assert np.array_equal(column != 0, scale(x) == j)
 
     def test_an_empty_basis_is_refused(self):
         with pytest.raises(ValueError, match="a basis has at least one element"):
-            plaa_basis(0)
+            PlaaBasis(0)
 
 
 class TestRpe(BasisContract):
     def make(self):
-        return grpe_basis(rpe_matrices(5))
+        return GrpeBasis(rpe_matrices(5))
 
     def test_matrices_are_normalised_diagonals(self):
         matrices = rpe_matrices(4)
@@ -152,7 +152,7 @@ class TestRpe(BasisContract):
 
 class TestGrpe(BasisContract):
     def make(self):
-        return grpe_basis(self.matrices(4))
+        return GrpeBasis(self.matrices(4))
 
     def matrices(self, dimension):
         """Random upper triangular matrices with disjoint supports."""
@@ -164,7 +164,7 @@ class TestGrpe(BasisContract):
 
     def test_elements_are_attention(self):
         U, x = self.matrices(5), cube_points(5)
-        values = grpe_basis(U).evaluate(x, [1, 2, 3])
+        values = GrpeBasis(U).evaluate(x, [1, 2, 3])
         for k in range(3):
             assert np.allclose(values[:, k], attention(U[k], x))
 
@@ -173,7 +173,7 @@ class TestGrpe(BasisContract):
         pairs = [(i, j) for i in range(1, 6) for j in range(i, 6)]
         for k, (i, j) in enumerate(pairs):
             U[k, i - 1, j - 1] = 1
-        ours, plaa, x = grpe_basis(U), plaa_basis(5), cube_points(5)
+        ours, plaa, x = GrpeBasis(U), PlaaBasis(5), cube_points(5)
         assert np.array_equal(ours.evaluate(x, range(1, 16)), plaa.evaluate(x, pairs))
         assert [ours.degree(k) for k in range(1, 16)] == [plaa.degree(pair) for pair in pairs]
 
@@ -185,18 +185,18 @@ class TestGrpe(BasisContract):
         U = np.triu(signs * 2.0**exponents)
         U[0, 0] = 1
         U /= np.linalg.norm(U)
-        assert grpe_basis([U]).degree(1) == BooleanFunction(attention(U, cube_points(4))).degree
+        assert GrpeBasis([U]).degree(1) == BooleanFunction(attention(U, cube_points(4))).degree
 
     def test_degree_where_the_leading_term_does_cancel(self):
         """2 b_11 + b_12 has degree 1 on two variables, though b_11 and b_12 both have degree 2."""
         U = np.array([[2.0, 1.0], [0.0, 0.0]]) / np.sqrt(5)
-        assert [plaa_basis(2).degree(key) for key in [(1, 1), (1, 2)]] == [2, 2]
-        assert BooleanFunction(attention(U, cube_points(2))).degree == grpe_basis([U]).degree(1) == 1
+        assert [PlaaBasis(2).degree(key) for key in [(1, 1), (1, 2)]] == [2, 2]
+        assert BooleanFunction(attention(U, cube_points(2))).degree == GrpeBasis([U]).degree(1) == 1
 
     def test_degree_at_large_dimensions(self):
         """b_11 has degree N although its coefficients are 2^-N."""
-        assert grpe_basis(rpe_matrices(100)).degree(1) == 100
-        assert grpe_basis(rpe_matrices(100)).degree(100) == plaa_basis(100).degree((1, 100)) == 2
+        assert GrpeBasis(rpe_matrices(100)).degree(1) == 100
+        assert GrpeBasis(rpe_matrices(100)).degree(100) == PlaaBasis(100).degree((1, 100)) == 2
 
     @pytest.mark.parametrize(
         ("U", "message"),
@@ -213,12 +213,12 @@ class TestGrpe(BasisContract):
     )
     def test_other_matrices_are_refused(self, U, message):
         with pytest.raises(ValueError, match=message):
-            grpe_basis(U)
+            GrpeBasis(U)
 
 
 class TestCustom(BasisContract):
     def make(self):
-        return custom_basis(
+        return CustomBasis(
             {
                 "one": np.ones(8),
                 "square": lambda x: x[:, 0] * x[:, 0] + x[:, 1],
@@ -247,11 +247,11 @@ class TestCustom(BasisContract):
     )
     def test_other_sets_are_refused(self, elements, message):
         with pytest.raises(ValueError, match=message):
-            custom_basis(elements, dimension=2)
+            CustomBasis(elements, dimension=2)
 
     def test_too_many_values_are_refused(self):
         with pytest.raises(ValueError, match=r"1 functions with 2\^45 values each would need"):
-            custom_basis({"a": lambda x: x[:, 0]}, dimension=45)
+            CustomBasis({"a": lambda x: x[:, 0]}, dimension=45)
 
     def test_small_elements_are_elements(self):
-        assert custom_basis({"a": np.ones(4), "b": 1e-9 * np.array([1, -1, 1, -1])}, dimension=2).size == 2
+        assert CustomBasis({"a": np.ones(4), "b": 1e-9 * np.array([1, -1, 1, -1])}, dimension=2).size == 2

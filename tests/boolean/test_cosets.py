@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldhd.boolean import cube_points, fourier_basis, min_degree_interpolator, subcube_points
+from ldhd.boolean import FourierBasis, cube_points, min_degree_interpolator, subcube_points
 from ldhd.boolean.cosets import solve_affine, solve_subcube
 from ldhd.boolean.cube import points_at
 from ldhd.boolean.layers import solve_layers
@@ -38,8 +38,8 @@ def test_subcubes(dimension, free, fixed, exact):
     points = generator.permutation(points)
     values = generator.integers(-5, 6, size=len(points))
     values = to_fractions(values) if exact else values.astype(float)
-    agree(solve_subcube(points, values), points, values, fourier_basis(dimension), exact)
-    agree(solve_affine(points, values), points, values, fourier_basis(dimension), exact)
+    agree(solve_subcube(points, values), points, values, FourierBasis(dimension), exact)
+    agree(solve_affine(points, values), points, values, FourierBasis(dimension), exact)
 
 
 @given(st.integers(1, 5), st.lists(st.integers(1, 31), max_size=5), st.integers(0, 31), st.booleans())
@@ -50,7 +50,7 @@ def test_affine_subspaces(dimension, directions, origin, exact):
     points = generator.permutation(points)
     values = generator.integers(-5, 6, size=len(points))
     values = to_fractions(values) if exact else values.astype(float)
-    agree(solve_affine(points, values), points, values, fourier_basis(dimension), exact)
+    agree(solve_affine(points, values), points, values, FourierBasis(dimension), exact)
 
 
 def test_other_sets_of_points_have_no_shortcut():
@@ -65,24 +65,24 @@ def test_other_sets_of_points_have_no_shortcut():
 def test_even_parity_shares_between_halves():
     """Where x_1 x_2 x_3 = 1, x_1 = x_2 x_3; where x_1 x_2 = 1, x_1 and x_2 get one half each."""
     even = affine_subspace(3, [3, 6], 0)
-    interpolator = min_degree_interpolator(even, even[:, 1] * even[:, 2], fourier_basis(3))
+    interpolator = min_degree_interpolator(even, even[:, 1] * even[:, 2], FourierBasis(3))
     assert {key: value for key, value in interpolator.coefficients.items() if value} == {(1,): 1.0}
     equal = affine_subspace(2, [3], 0)
-    interpolator = min_degree_interpolator(equal, equal[:, 0], fourier_basis(2), exact=True)
+    interpolator = min_degree_interpolator(equal, equal[:, 0], FourierBasis(2), exact=True)
     assert interpolator.coefficients == {(): 0, (1,): Fraction(1, 2), (2,): Fraction(1, 2)}
 
 
 def test_signs_follow_the_origin():
     """Where x_1 x_2 = -1 the shares of x_1 have opposite signs."""
     opposite = affine_subspace(2, [3], 1)
-    interpolator = min_degree_interpolator(opposite, opposite[:, 0], fourier_basis(2), exact=True)
+    interpolator = min_degree_interpolator(opposite, opposite[:, 0], FourierBasis(2), exact=True)
     assert interpolator.coefficients == {(): 0, (1,): Fraction(1, 2), (2,): Fraction(-1, 2)}
 
 
 def test_large_problems_take_the_shortcut():
     """2^16 points of X_16 in 20 variables: the general solver would need the values of a million characters there."""
     points = subcube_points(20, 16)
-    interpolator = min_degree_interpolator(points, points[:, :16].prod(axis=1), fourier_basis(20))
+    interpolator = min_degree_interpolator(points, points[:, :16].prod(axis=1), FourierBasis(20))
     assert interpolator.coefficients[tuple(range(1, 17))] == 1
     assert interpolator.degree_profile == (0.0,) * 4 + (1.0,) + (0.0,) * 16
     assert interpolator.residual == 0

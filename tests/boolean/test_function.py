@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ldhd.boolean import BooleanFunction, cube_points, fourier_basis, subcube_points
+from ldhd.boolean import BooleanFunction, FourierBasis, cube_points, subcube_points
 
 
 def example():
@@ -81,7 +81,7 @@ def test_fractions_and_single_precision_are_kept():
 def test_keys_are_rising_tuples(key):
     with pytest.raises(KeyError, match="no rising tuple of the variables"):
         example().fourier[key]
-    assert key not in fourier_basis(2)
+    assert key not in FourierBasis(2)
     with pytest.raises(ValueError, match="no rising tuple"):
         BooleanFunction.from_fourier({key: 1.0}, 2)
 

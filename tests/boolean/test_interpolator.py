@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from contracts.interpolation import coefficient_vector, problems, profile, solve_by_null_spaces
 from ldhd.boolean import (
     BooleanFunction,
+    CustomBasis,
+    FourierBasis,
+    GrpeBasis,
+    PlaaBasis,
+    ProjectionBasis,
     cube_points,
-    custom_basis,
-    fourier_basis,
-    grpe_basis,
     memory,
     min_degree_interpolator,
-    plaa_basis,
-    projection_basis,
     rpe_matrices,
     subcube_points,
 )
@@ -86,7 +86,7 @@ class TestExampleThree:
 
     def test_fourier(self):
         """It is 4 x_1 + 3, not 4 x_1 as printed."""
-        interpolator = min_degree_interpolator(self.points, self.values, fourier_basis(2))
+        interpolator = min_degree_interpolator(self.points, self.values, FourierBasis(2))
         assert dict(interpolator.coefficients) == {(): 3.0, (1,): 4.0}
         assert interpolator.degree_profile == (0.0, 16.0, 9.0)
         assert interpolator.residual == 0
@@ -95,7 +95,7 @@ class TestExampleThree:
     def test_the_printed_projection(self, exact):
         """It is 4 x_1 + 3 again, not the target as printed."""
         fractions = [[Fraction(round(10 * entry), 10) for entry in row] for row in PRINTED_V]
-        basis = projection_basis(fractions)
+        basis = ProjectionBasis(fractions)
         interpolator = min_degree_interpolator(self.points, self.values, basis, exact)
         x = cube_points(2)
         assert np.allclose(interpolator(x).astype(float), 4 * x[:, 0] + 3, atol=1e-12)
@@ -105,7 +105,7 @@ class TestExampleThree:
 
     def test_a_single_projection(self):
         """With V = [0.8, 0.6]^T it is the target."""
-        interpolator = min_degree_interpolator(self.points, self.values, projection_basis([[0.8], [0.6]]))
+        interpolator = min_degree_interpolator(self.points, self.values, ProjectionBasis([[0.8], [0.6]]))
         assert interpolator.coefficients[(1,)] == pytest.approx(5)
         assert np.allclose(interpolator(cube_points(2)), [7, -1, 1, -7])
         assert interpolator.degree_profile == pytest.approx((25, 0))
@@ -114,7 +114,7 @@ class TestExampleThree:
 def test_grpe_generalises_from_a_subcube_where_plaa_does_not():
     """RPE shares the diagonal: seen on X_2, known on X_4. PLAA has one coefficient an entry, unseen ones stay 0."""
     points, everywhere = subcube_points(4, 2), cube_points(4)
-    rpe, plaa = grpe_basis(rpe_matrices(4)), plaa_basis(4)
+    rpe, plaa = GrpeBasis(rpe_matrices(4)), PlaaBasis(4)
     target = {1: 2.0, 2: -1.0}
     shared = min_degree_interpolator(points, rpe.combine(target, points), rpe)
     assert np.allclose(shared(everywhere), rpe.combine(target, everywhere))
@@ -125,7 +125,7 @@ def test_grpe_generalises_from_a_subcube_where_plaa_does_not():
 
 def test_lower_degrees_come_first_whatever_their_cost():
     """1000 times a small constant rather than 1 times x_1, at the only point."""
-    basis = custom_basis({"constant": np.full(2, 1e-3), "x": [1, -1]}, dimension=1)
+    basis = CustomBasis({"constant": np.full(2, 1e-3), "x": [1, -1]}, dimension=1)
     interpolator = min_degree_interpolator([[1]], [1], basis)
     assert interpolator.coefficients["constant"] == pytest.approx(1000)
     assert interpolator.coefficients["x"] == pytest.approx(0, abs=1e-12)
@@ -137,14 +137,14 @@ def test_a_degree_that_adds_nothing_gets_nothing(angle):
     V = np.zeros((5, 2))
     V[:2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
     points = cube_points(5)[cube_points(5)[:, 1] == 1]
-    interpolator = min_degree_interpolator(points, 4 * points[:, 0] + 3, projection_basis(V))
+    interpolator = min_degree_interpolator(points, 4 * points[:, 0] + 3, ProjectionBasis(V))
     assert interpolator.coefficients[(1, 2)] == pytest.approx(0, abs=1e-9)
     assert interpolator.degree_profile == pytest.approx((0, 16, 9))
 
 
 def test_equals_share_alike():
     """One point of x_1, .. , x_4 without a constant: the shortest solution."""
-    basis = custom_basis({k: lambda x, k=k: x[:, k] for k in range(4)}, dimension=4)
+    basis = CustomBasis({k: lambda x, k=k: x[:, k] for k in range(4)}, dimension=4)
     interpolator = min_degree_interpolator([[1, 1, -1, 1]], [1], basis)
     assert coefficient_vector(interpolator, basis) == pytest.approx([0.25, 0.25, -0.25, 0.25])
 
@@ -153,7 +153,7 @@ def test_many_variables_and_few_points():
     """Nothing of size 2^100 is needed where low degrees suffice."""
     points = np.ones((3, 100))
     points[1, 0] = points[2, 99] = -1
-    interpolator = min_degree_interpolator(points, [7, -1, 3], fourier_basis(100))
+    interpolator = min_degree_interpolator(points, [7, -1, 3], FourierBasis(100))
     assert interpolator(points) == pytest.approx([7, -1, 3])
     assert interpolator.coefficients[(1,)] == pytest.approx(4)
     assert interpolator.coefficients[(5, 6, 7)] == 0
@@ -165,7 +165,7 @@ def test_many_variables_and_few_points():
 def test_a_subcube_of_many_variables():
     points = np.ones((4, 200))
     points[[1, 3], 150] = points[[2, 3], 7] = -1
-    interpolator = min_degree_interpolator(points, [1, 2, 3, 5], fourier_basis(200), exact=True)
+    interpolator = min_degree_interpolator(points, [1, 2, 3, 5], FourierBasis(200), exact=True)
     assert interpolator.coefficients == {
         (): Fraction(11, 4),
         (8,): Fraction(-5, 4),
@@ -177,14 +177,14 @@ def test_a_subcube_of_many_variables():
 
 def test_the_whole_cube_leaves_no_choice():
     f = BooleanFunction(np.random.default_rng(0).normal(size=2**12))
-    interpolator = min_degree_interpolator(cube_points(12), f.values, fourier_basis(12))
+    interpolator = min_degree_interpolator(cube_points(12), f.values, FourierBasis(12))
     assert np.allclose(interpolator.coefficients.coefficients.array, f.fourier.array)
     assert interpolator.residual < 1e-12
 
 
 class TestRefusals:
-    fourier = fourier_basis(2)
-    only_first = custom_basis({"x": [1, -1, 1, -1]}, dimension=2)
+    fourier = FourierBasis(2)
+    only_first = CustomBasis({"x": [1, -1, 1, -1]}, dimension=2)
 
     @pytest.mark.parametrize("exact", [False, True])
     @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ class TestRefusals:
         monkeypatch.setattr(memory, "memory_limit", lambda: 2**20)
         points = cube_points(12)[np.random.default_rng(0).choice(2**12, size=300, replace=False)]
         with pytest.raises(ValueError, match="all elements up to degree 3 at 300 points would need"):
-            min_degree_interpolator(points, np.ones(300), fourier_basis(12))
+            min_degree_interpolator(points, np.ones(300), FourierBasis(12))
 
     @pytest.mark.parametrize("exact", [False, True])
     def test_equal_values_at_repeated_points_are_welcome(self, exact):

@@ -4,17 +4,17 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.linalg import null_space
 
-from ldhd.boolean import cube_points, custom_basis, fourier_basis, grpe_basis, plaa_basis, projection_basis
+from ldhd.boolean import CustomBasis, FourierBasis, GrpeBasis, PlaaBasis, ProjectionBasis, cube_points
 from ldhd.boolean.rational import to_fractions
 
 
 def random_custom_basis(dimension, generator):
     """Characters in random order, each with small multiples of earlier ones added: independent, of mixed degrees."""
-    characters = fourier_basis(dimension).evaluate(cube_points(dimension), list(fourier_basis(dimension).keys()))
+    characters = FourierBasis(dimension).evaluate(cube_points(dimension), list(FourierBasis(dimension).keys()))
     characters = characters[:, generator.permutation(2**dimension)]
     count = int(generator.integers(1, 2**dimension + 1))
     mixing = np.triu(generator.integers(-1, 2, size=(count, count)), 1) + np.eye(count)
-    return custom_basis(dict(enumerate((characters[:, :count] @ mixing).T)), dimension)
+    return CustomBasis(dict(enumerate((characters[:, :count] @ mixing).T)), dimension)
 
 
 def random_grpe_basis(dimension, generator):
@@ -22,17 +22,17 @@ def random_grpe_basis(dimension, generator):
     owner = np.triu(generator.integers(1, 4, size=(dimension, dimension)))
     U = np.array([owner == k for k in np.unique(owner[owner > 0])], float)
     U *= generator.choice([-1.0, 1.0], size=U.shape)
-    return grpe_basis(U / np.sqrt((U**2).sum(axis=(1, 2)))[:, None, None])
+    return GrpeBasis(U / np.sqrt((U**2).sum(axis=(1, 2)))[:, None, None])
 
 
 def random_projection_basis(dimension, generator):
     columns = int(generator.integers(1, dimension + 1))
-    return projection_basis(np.linalg.qr(generator.normal(size=(dimension, columns)))[0])
+    return ProjectionBasis(np.linalg.qr(generator.normal(size=(dimension, columns)))[0])
 
 
 BASES = {
-    "fourier": lambda dimension, generator: fourier_basis(dimension),
-    "plaa": lambda dimension, generator: plaa_basis(dimension),
+    "fourier": lambda dimension, generator: FourierBasis(dimension),
+    "plaa": lambda dimension, generator: PlaaBasis(dimension),
     "grpe": random_grpe_basis,
     "projection": random_projection_basis,
     "custom": random_custom_basis,

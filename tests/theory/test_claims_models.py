@@ -7,8 +7,8 @@ import pytest
 
 from ldhd.theory import claims_features, claims_plaa
 from ldhd.theory.activations import RELU, SHIFTED_SINE
-from ldhd.theory.claims_models import CLAIMS
 from ldhd.theory.finding import judge
+from ldhd.theory.ledger import CLAIMS
 
 VERDICTS = {
     "theorem-2": "fails as printed",
@@ -27,7 +27,7 @@ VERDICTS = {
 
 @pytest.fixture(scope="module")
 def findings():
-    return {name: check() for name, check in CLAIMS.items()}
+    return {name: CLAIMS[name]() for name in VERDICTS}
 
 
 @pytest.mark.parametrize("name", VERDICTS)
@@ -40,7 +40,7 @@ def test_verdict(findings, name):
 
 
 def test_every_claim_is_listed():
-    assert set(CLAIMS) == set(VERDICTS)
+    assert list(CLAIMS)[13:] == list(VERDICTS)
 
 
 def test_evidence_of_theorem_2(findings):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from ldhd.boolean import BooleanFunction, cube_points, fourier_basis, subcube_points
+from ldhd.boolean import BooleanFunction, FourierBasis, cube_points, subcube_points
 from ldhd.theory.error import (
     FiniteDistribution,
     LdhdError,
@@ -25,7 +25,7 @@ class OnlySampled:
 
 
 TRAINING, TEST = uniform(subcube_points(2, 1)), uniform(cube_points(2))
-LEARNER = min_degree_learner(fourier_basis(2))
+LEARNER = min_degree_learner(FourierBasis(2))
 
 
 def constant(value):

@@ -44,3 +44,7 @@ def test_verdicts_come_from_the_checks():
     assert judge(printed=False, corrected=True, amends=True) == "holds with a correction"
     assert judge(printed=False, corrected=True, amends=False) == "fails as printed"
     assert judge(printed=False, corrected=False, amends=True) == "fails as printed"
+
+
+def test_every_check_is_in_the_ledger_once():
+    assert len(set(CLAIMS.values())) == len(CLAIMS) == 24

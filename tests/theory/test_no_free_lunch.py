@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ldhd.boolean import cube_points
 from ldhd.theory import no_free_lunch
+from ldhd.theory.error import squared_loss, zero_one_loss
 from ldhd.theory.no_free_lunch import (
     FiniteProblem,
     check_all_pairs,
@@ -15,9 +16,7 @@ from ldhd.theory.no_free_lunch import (
     compare_concepts,
     enumerated_sum,
     has_constant_row_sums,
-    squared_loss,
     uniform_problem,
-    zero_one_loss,
 )
 
 

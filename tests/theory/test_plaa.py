@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldhd.boolean import cube_points, grpe_basis, min_degree_interpolator, plaa_basis, rpe_matrices, subcube_points
+from ldhd.boolean import GrpeBasis, PlaaBasis, cube_points, min_degree_interpolator, rpe_matrices, subcube_points
 from ldhd.theory.ape import ape_can_fit, ape_error, ape_gradient, flow_ape, symmetric_completion, train_ape
 from ldhd.theory.grpe import grpe_descent, grpe_flow, grpe_generalises, grpe_limit, grpe_rates, train_grpe
 from ldhd.theory.plaa import low_dimensional_part, plaa, plaa_loss, q_matrix
@@ -25,7 +25,7 @@ def blocks(dimension):
 
 
 def interpolator(U, p, scale):
-    basis, points = grpe_basis(U), subcube_points(len(U[0]), scale)
+    basis, points = GrpeBasis(U), subcube_points(len(U[0]), scale)
     values = basis.evaluate(points, list(range(1, len(U) + 1))) @ p
     coefficients = min_degree_interpolator(points, values, basis).coefficients
     return np.array([coefficients[k] for k in range(1, len(U) + 1)])
@@ -39,7 +39,7 @@ class TestPlaa:
 
     def test_is_the_basis(self):
         A = np.triu(np.random.default_rng(0).normal(size=(4, 4)))
-        basis = plaa_basis(4)
+        basis = PlaaBasis(4)
         coefficients = {(i, j): A[i - 1, j - 1] for i, j in basis.keys()}  # noqa: SIM118
         assert np.allclose(plaa(cube_points(4), A), basis.combine(coefficients, cube_points(4)))
 
@@ -75,7 +75,7 @@ class TestApe:
 
     def test_small_initialisation_is_the_min_degree_interpolator(self):
         A_star, points = positive_definite(4), subcube_points(4, 2)
-        g = min_degree_interpolator(points, plaa(points, A_star), plaa_basis(4))
+        g = min_degree_interpolator(points, plaa(points, A_star), PlaaBasis(4))
         limit = low_dimensional_part(A_star, 2)
         assert np.allclose([limit[i, j] - g.coefficients[(i + 1, j + 1)] for i in range(4) for j in range(i, 4)], 0)
         attention = train_ape(A_star, 2, 1e-9).attention

@@ -179,7 +179,7 @@ class TestSampledFeatures:
 
 class TestBadInput:
     def test_projection(self):
-        with pytest.raises(ValueError, match=r"V\^T V must be the identity, but is off by 1"):
+        with pytest.raises(ValueError, match=r"V\^T V must be the identity, but <v_1, v_1> = 2"):
             sample_features(RELU, [[1.0], [1.0]], 3, np.random.default_rng(0))
         with pytest.raises(ValueError, match=r"got shape \(2,\)"):
             kernel_interpolator(RELU, [1.0, 0.0], [[1, 1]], [1.0])

@@ -5,37 +5,36 @@ rising tuples of 1-based indices, points are rows of -1 and 1.
 """
 
 from ldhd.boolean.basis import Basis
-from ldhd.boolean.characters import fourier_basis
+from ldhd.boolean.characters import FourierBasis
 from ldhd.boolean.cube import cube_points, point_indices, scale, subcube_points
-from ldhd.boolean.custom import custom_basis
-from ldhd.boolean.encoding import Encoding, encode
+from ldhd.boolean.custom import CustomBasis
+from ldhd.boolean.encoding import Encoding
 from ldhd.boolean.expansion import Expansion
 from ldhd.boolean.function import BooleanFunction
 from ldhd.boolean.interpolator import MinDegreeInterpolator, min_degree_interpolator
-from ldhd.boolean.plaa import grpe_basis, plaa_basis, rpe_matrices
+from ldhd.boolean.plaa import GrpeBasis, PlaaBasis, rpe_matrices
 from ldhd.boolean.profile import degree_profile, expand
-from ldhd.boolean.projection import projection_basis
+from ldhd.boolean.projection import ProjectionBasis
 from ldhd.boolean.transform import fourier, inverse_fourier, walsh_hadamard
 
 __all__ = [
     "Basis",
     "BooleanFunction",
+    "CustomBasis",
     "Encoding",
     "Expansion",
+    "FourierBasis",
+    "GrpeBasis",
     "MinDegreeInterpolator",
+    "PlaaBasis",
+    "ProjectionBasis",
     "cube_points",
-    "custom_basis",
     "degree_profile",
-    "encode",
     "expand",
     "fourier",
-    "fourier_basis",
-    "grpe_basis",
     "inverse_fourier",
     "min_degree_interpolator",
-    "plaa_basis",
     "point_indices",
-    "projection_basis",
     "rpe_matrices",
     "scale",
     "subcube_points",

@@ -19,13 +19,8 @@ from ldhd.boolean.subset import FourierCoefficients, Subset, is_subset
 from ldhd.boolean.transform import inverse_fourier
 
 
-def fourier_basis(dimension: int) -> "FourierBasis":
-    """The 2^N characters of {-1, 1}^N: the element () is the constant 1, (1, 3) is x_1 x_3."""
-    return FourierBasis(dimension)
-
-
 class FourierBasis(Basis):
-    """All products of distinct variables."""
+    """The 2^N characters of {-1, 1}^N, N = `dimension`: element () is the constant 1, (1, 3) is x_1 x_3."""
 
     def __init__(self, dimension: int) -> None:
         check_dimension(dimension)

@@ -15,33 +15,28 @@ from ldhd.boolean.rational import to_fractions
 from ldhd.boolean.transform import fourier
 
 
-def custom_basis(elements: Mapping[Key, Callable[[Points], Any] | Any], dimension: int) -> "CustomBasis":
+class CustomBasis(ListedBasis):
     """Functions on {-1, 1}^N under names of the user's choice, each a callable on points or an array of 2^N values.
 
-        >>> basis = custom_basis({"sum": lambda x: x.sum(axis=1), "first": [1, -1, 1, -1]}, dimension=2)
+        >>> basis = CustomBasis({"sum": lambda x: x.sum(axis=1), "first": [1, -1, 1, -1]}, dimension=2)
         >>> basis.degrees
         {'sum': 1, 'first': 1}
 
-    ValueError if they are linearly dependent. An exact interpolator takes fractions as they are and a float as the
-    binary fraction it is.
+    A ValueError is raised if they are linearly dependent. An exact interpolator takes fractions as they are, and a
+    float as the binary fraction it is.
     """
-    check_dimension(dimension)
-    if not elements:
-        raise ValueError("a basis has at least one element")
-    check_memory(3 * len(elements) * 2**dimension, f"{len(elements)} functions with 2^{dimension} values each")
-    return CustomBasis({key: _function(key, element, dimension) for key, element in elements.items()}, dimension)
 
-
-class CustomBasis(ListedBasis):
-    """A basis kept as the values of its elements on the whole cube."""
-
-    def __init__(self, functions: Mapping[Key, BooleanFunction], dimension: int) -> None:
-        rows = np.array([function.values for function in functions.values()], np.float64)
-        keys = list(functions)
+    def __init__(self, elements: Mapping[Key, Callable[[Points], Any] | Any], dimension: int) -> None:
+        check_dimension(dimension)
+        if not elements:
+            raise ValueError("a basis has at least one element")
+        check_memory(3 * len(elements) * 2**dimension, f"{len(elements)} functions with 2^{dimension} values each")
+        self.functions = {key: _function(key, element, dimension) for key, element in elements.items()}
+        rows = np.array([function.values for function in self.functions.values()], np.float64)
+        keys = list(self.functions)
         check_independent(rows, keys)
         degrees = degrees_of(np.array([fourier(row) for row in rows]))
         super().__init__(dimension, {key: int(degree) for key, degree in zip(keys, degrees, strict=True)})
-        self.functions = dict(functions)
 
     def evaluate(self, points: Points, keys: Sequence[Key], exact: bool = False) -> NDArray[Any]:
         indices = point_indices(points)

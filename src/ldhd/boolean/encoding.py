@@ -20,26 +20,22 @@ from ldhd.boolean.memory import check_memory
 Word = tuple[Any, ...]
 
 
-def encode(alphabet: Sequence[Hashable]) -> "Encoding":
-    """The code of an alphabet whose first symbol is the blank.
+@dataclass(frozen=True)
+class Encoding:
+    """The block code of an alphabet whose first symbol is the blank: symbol s has x_k = -1 where bit k - 1 of s is set.
 
-        >>> code = encode("_abc")
+        >>> code = Encoding("_abc")
         >>> code.points(["b", "_a"], length=2)   # _ is (1, 1), a is (-1, 1), b is (1, -1), c is (-1, -1)
         array([[ 1, -1,  1,  1],
                [ 1,  1, -1,  1]], dtype=int8)
 
-    `encode((1, -1))` is the paper's own case: one variable a symbol, and a word is its point.
+    `Encoding((1, -1))` is the paper's own case: one variable a symbol, and a word is its point.
     """
-    return Encoding(tuple(alphabet))
 
-
-@dataclass(frozen=True)
-class Encoding:
-    """A block code: symbol number s has x_k = -1 where bit k - 1 of s is set."""
-
-    alphabet: tuple[Hashable, ...]
+    alphabet: Sequence[Hashable]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "alphabet", tuple(self.alphabet))
         if len(self.alphabet) < 2:
             raise ValueError(f"an alphabet has a blank and at least one more symbol, got {self.alphabet!r}")
         if len(set(self.alphabet)) != len(self.alphabet):

@@ -42,7 +42,7 @@ def min_degree_interpolator(points: Any, values: Any, basis: Basis, exact: bool 
 
     4 x_1 + 3 x_2 is 4 x_1 + 3 where x_2 = 1, and nothing of lower degree is:
 
-        >>> g = min_degree_interpolator([[1, 1], [-1, 1]], [7, -1], fourier_basis(2))
+        >>> g = min_degree_interpolator([[1, 1], [-1, 1]], [7, -1], FourierBasis(2))
         >>> g.coefficients[()], g.coefficients[(1,)], g.coefficients[(2,)]
         (3.0, 4.0, 0.0)
 

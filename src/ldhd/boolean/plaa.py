@@ -18,33 +18,21 @@ from ldhd.boolean.rounding import RELATIVE_ZERO
 NORM_TOLERANCE = 1e-9
 
 
-def plaa_basis(dimension: int) -> "PlaaBasis":
-    """b_ij(x) = x_i [n(x) = j] for 1 <= i <= j <= N, named (i, j), so that x^T A e_{n(x)} = sum of A_ij b_ij(x).
-
-    The paper prints b_ii with a minus sign, - (1 - x_i)/2 times a product: the same, for x_i = -1 where n(x) = i.
-    """
-    return PlaaBasis(dimension)
-
-
-def grpe_basis(U: Any) -> "GrpeBasis":
-    """b_k(x) = x^T U_k e_{n(x)} for the matrices U_1 .. U_r, shape (r, N, N), named k = 1 .. r.
-
-    ValueError unless each U_k is upper triangular with <U_k, U_k> = 1 and no entry is used by two of them.
-    """
-    return GrpeBasis(U)
-
-
 def rpe_matrices(dimension: int) -> NDArray[np.float64]:
-    """D_k / sqrt(N + 1 - k) for k = 1 .. N, where D_k has ones at j = i + k - 1: GRPE with these is RPE.
+    """Return D_k / sqrt(N + 1 - k) for k = 1 .. N, where D_k has ones at j = i + k - 1: GRPE with these is RPE.
 
-    The square root is what <U_k, U_k> = 1 needs; the paper's text divides by N + 1 - k.
+    <U_k, U_k> = 1 requires the square root; the paper's text divides by N + 1 - k. The result has shape (N, N, N).
     """
     check_dimension(dimension)
     return np.array([np.eye(dimension, k=k) / np.sqrt(dimension - k) for k in range(dimension)])
 
 
 class PlaaBasis(ListedBasis):
-    """The N (N + 1) / 2 entries of A as functions; b_jj has degree N - j + 1, b_ij with i < j has N - j + 2."""
+    """b_ij(x) = x_i [n(x) = j] for 1 <= i <= j <= N, named (i, j), so that x^T A e_{n(x)} = sum of A_ij b_ij(x).
+
+    b_jj has degree N - j + 1, b_ij with i < j has degree N - j + 2. The paper prints b_ii with a minus sign, as
+    - (1 - x_i)/2 times a product, which is the same function, since x_i = -1 where n(x) = i.
+    """
 
     def __init__(self, dimension: int) -> None:
         check_dimension(dimension)
@@ -58,7 +46,10 @@ class PlaaBasis(ListedBasis):
 
 
 class GrpeBasis(ListedBasis):
-    """Sums of entries of A that share a parameter."""
+    """b_k(x) = x^T U_k e_{n(x)} for the matrices U_1 .. U_r, shape (r, N, N), named k = 1 .. r.
+
+    A ValueError is raised unless each U_k is upper triangular with <U_k, U_k> = 1 and their supports are disjoint.
+    """
 
     def __init__(self, U: Any) -> None:
         self.U = np.array(U)
@@ -78,7 +69,7 @@ class GrpeBasis(ListedBasis):
 
 
 def _degree(U: NDArray[np.float64]) -> int:
-    """The degree of x^T U e_{n(x)} on the cube, from its Fourier coefficients in closed form, for any N.
+    """Return the degree of x^T U e_{n(x)} on the cube, from its Fourier coefficients in closed form, for any N.
 
     [n(x) = j] = 2^-(N-j+1) (1 - x_j) product over k > j of (1 + x_k) contains x_T for every T within {j, .., N},
     negated if j is in T. Entry U_ij gives the sets {i} + T, entry U_jj the sets T, negated once more. The coefficient
@@ -98,7 +89,7 @@ def _degree(U: NDArray[np.float64]) -> int:
 
 
 def _sum_before(array: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    """The sum of all earlier entries along an axis."""
+    """Return the sum of all earlier entries along an axis."""
     earlier = np.delete(array, -1, axis)
     return np.cumsum(np.insert(earlier, 0, 0, axis), axis)
 

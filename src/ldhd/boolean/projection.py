@@ -20,22 +20,18 @@ from ldhd.boolean.transform import walsh_hadamard
 ORTHONORMAL_TOLERANCE = 1e-9
 
 
-def projection_basis(V: Any) -> "ProjectionBasis":
+class ProjectionBasis(ListedBasis):
     """B(V): chi^V_T(x) = product over t in T of <v_t, x>, for T within 1 .. r and V = [v_1 ... v_r] of shape (N, r).
 
-    V = I gives the Fourier basis. The paper calls B(V) independent for every V with V^T V = I, but with
-    V = [[1, 1], [1, -1]] / sqrt 2 the product of both is (x_1^2 - x_2^2) / 2 = 0 on the cube: such a V is refused. An
-    exact interpolator needs entries that are fractions; a float stands for the binary fraction it is.
+    Elements are named by the rising tuple of T. V = I gives the Fourier basis. The paper calls B(V) independent for
+    every V with V^T V = I, but with V = [[1, 1], [1, -1]] / sqrt 2 the product of both projections is
+    (x_1^2 - x_2^2) / 2 = 0 on the cube; such a V is refused. An exact interpolator needs entries that are fractions; a
+    float stands for the binary fraction it is.
     """
-    return ProjectionBasis(V)
-
-
-class ProjectionBasis(ListedBasis):
-    """Products of projections, named by the rising tuple of T."""
 
     def __init__(self, V: Any) -> None:
         self.V = np.array(V)
-        _check_orthonormal(self.V)
+        check_orthonormal(self.V)
         dimension, count = self.V.shape
         check_memory(4 * 2**count * 2**dimension, f"B(V) with 2^{count} elements on 2^{dimension} points")
         subsets = [subset for size in range(count + 1) for subset in combinations(range(1, count + 1), size)]
@@ -56,8 +52,9 @@ class ProjectionBasis(ListedBasis):
         return to_fractions(matrix) if exact else matrix  # the empty product of objects is the integer 1
 
 
-def _check_orthonormal(V: NDArray[Any]) -> None:
-    if V.ndim != 2:
+def check_orthonormal(V: NDArray[Any]) -> NDArray[np.float64]:
+    """Return V, shape (N, r), as floats; raise a ValueError unless its columns are orthonormal (Definition 4)."""
+    if V.ndim != 2 or not V.size:
         raise ValueError(f"V is a matrix of shape (N, r), its columns the projections, got shape {V.shape}")
     floats = V.astype(np.float64)
     product = floats.T @ floats
@@ -68,3 +65,4 @@ def _check_orthonormal(V: NDArray[Any]) -> None:
             f"V^T V must be the identity, but <v_{row + 1}, v_{column + 1}> = {product[row, column]:.6g}; "
             "normalise the columns of V and make them orthogonal"
         )
+    return floats

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ldhd.boolean import grpe_basis
+from ldhd.boolean import GrpeBasis
 from ldhd.positions import Position
 from ldhd.predict.cases import Case
 from ldhd.predict.cells import NEVER
@@ -24,7 +24,7 @@ class SupportPosition(Position):
 
     def __init__(self, U: Any):
         super().__init__(1, 1)
-        self.U = grpe_basis(U).U.astype(np.float64)
+        self.U = GrpeBasis(U).U.astype(np.float64)
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
         users = np.flatnonzero(self.U[:, i, j - 1]).tolist() if i < j else []

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 
 from ldhd.boolean import (
     BooleanFunction,
+    FourierBasis,
+    GrpeBasis,
     cube_points,
     degree_profile,
-    fourier_basis,
-    grpe_basis,
     min_degree_interpolator,
     rpe_matrices,
     subcube_points,
@@ -32,7 +32,7 @@ def degree_profiles(figure: Figure) -> None:
     """The target and the min-degree interpolator on X_3, by degree: what the extra variables carried is moved down."""
     target = BooleanFunction.from_fourier({(1,): 1.0, (2, 3): 0.8, (1, 4): 0.9, (2, 3, 5): 0.7}, dimension=5)
     points = subcube_points(5, 3)
-    basis = fourier_basis(5)
+    basis = FourierBasis(5)
     interpolator = min_degree_interpolator(points, target(points), basis)
     axes = figure.subplots()
     degrees = np.arange(6)
@@ -69,7 +69,7 @@ def grpe_dynamics(figure: Figure) -> None:
     times = rate * np.arange(steps + 1)
     flow = grpe_flow(U, target, scale, times)
     axes = figure.subplots()
-    for k in range(grpe_basis(U).size):
+    for k in range(GrpeBasis(U).size):
         (line,) = axes.plot(times, flow[:, k], lw=1.2, label=f"$p_{k + 1}$")
         axes.plot(times[:: steps // 15], trained[:: steps // 15, k], "o", ms=4, color=line.get_color())
     _label(axes, "time (steps times rate)", "$p_k$", "GRPE: closed form (lines), descent (dots), $N = 6$, $N_0 = 4$")
@@ -114,13 +114,13 @@ def priming(figure: Figure) -> None:
     """The error over X_N of the min-degree interpolator on X_N0 and a few points of X_N, added greedily."""
     axes = figure.subplots()
     linear = BooleanFunction.from_fourier({(1,): 4.0, (2,): 3.0, (3,): 2.0, (4,): 1.0}, dimension=4)
-    basis = grpe_basis(rpe_matrices(4))
+    basis = GrpeBasis(rpe_matrices(4))
     relative = BooleanFunction(basis.combine({1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0}, cube_points(4)))
     parity = BooleanFunction.from_fourier({(1, 2, 3): 1.0}, dimension=3)
     cases = {
-        "4x1 + 3x2 + 2x3 + x4, Fourier, $N_0 = 1$": (linear, fourier_basis(4), 1, BLUE),
+        "4x1 + 3x2 + 2x3 + x4, Fourier, $N_0 = 1$": (linear, FourierBasis(4), 1, BLUE),
         "all diagonals, RPE, $N_0 = 2$": (relative, basis, 2, GREEN),
-        "parity of 3, Fourier, $N_0 = 1$": (parity, fourier_basis(3), 1, ORANGE),
+        "parity of 3, Fourier, $N_0 = 1$": (parity, FourierBasis(3), 1, ORANGE),
     }
     for label, (concept, in_basis, scale, colour) in cases.items():
         errors = np.array(greedy_priming(concept, in_basis, scale).errors) / np.mean(concept.values**2)

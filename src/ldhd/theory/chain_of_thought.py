@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from ldhd.boolean import (
     BooleanFunction,
+    FourierBasis,
     MinDegreeInterpolator,
     cube_points,
-    fourier_basis,
     min_degree_interpolator,
     subcube_points,
 )
@@ -107,7 +107,7 @@ def direct_error(recurrence: Recurrence, training_scale: int, scale: int) -> flo
     dimension = recurrence.bits * scale
     training = subcube_points(dimension, recurrence.bits * training_scale)
     test = cube_points(dimension)
-    learned = min_degree_interpolator(training, recurrence.states(training)[:, -1], fourier_basis(dimension))
+    learned = min_degree_interpolator(training, recurrence.states(training)[:, -1], FourierBasis(dimension))
     return _error_rate(learned(test), recurrence.states(test)[:, -1])
 
 
@@ -129,7 +129,7 @@ def chain_interpolator(recurrence: Recurrence, training_scale: int, scale: int) 
     """
     training = subcube_points(recurrence.bits * scale, recurrence.bits * training_scale)
     points = _chain_points(recurrence, training)
-    return min_degree_interpolator(points, recurrence.states(training)[:, -1], fourier_basis(points.shape[1]))
+    return min_degree_interpolator(points, recurrence.states(training)[:, -1], FourierBasis(points.shape[1]))
 
 
 def shared_step_error(recurrence: Recurrence, training_scale: int, scale: int) -> float:
@@ -140,7 +140,7 @@ def shared_step_error(recurrence: Recurrence, training_scale: int, scale: int) -
     dimension = recurrence.bits * scale
     training = subcube_points(dimension, recurrence.bits * training_scale)[:, : recurrence.bits * training_scale]
     seen, results = _steps(recurrence, training)
-    learned = min_degree_interpolator(seen, results, fourier_basis(recurrence.bits + 1))
+    learned = min_degree_interpolator(seen, results, FourierBasis(recurrence.bits + 1))
     rolled = Recurrence(recurrence.name, recurrence.bits, lambda points: np.where(learned(points) >= 0, 1, -1))
     test = cube_points(dimension)
     return _error_rate(rolled.states(test)[:, -1], recurrence.states(test)[:, -1])

@@ -8,10 +8,10 @@ import numpy as np
 from ldhd.boolean import (
     Basis,
     BooleanFunction,
+    FourierBasis,
+    ProjectionBasis,
     cube_points,
-    fourier_basis,
     min_degree_interpolator,
-    projection_basis,
     subcube_points,
 )
 from ldhd.theory.activations import RELU, Activation, polynomial
@@ -67,7 +67,7 @@ def lemma_sparse_interpolator() -> Finding:
     outside = 0
     for dimension, scale in cases:
         points = subcube_points(dimension, scale)
-        g = min_degree_interpolator(points, generator.normal(size=2**scale), fourier_basis(dimension))
+        g = min_degree_interpolator(points, generator.normal(size=2**scale), FourierBasis(dimension))
         found = BooleanFunction(g(cube_points(dimension))).influential
         outside += any(variable > scale for variable in found)
     return Finding(
@@ -81,9 +81,9 @@ def example_3() -> Finding:
     """4 x_1 + 3 x_2, N0 = 1, N = 2, in rational arithmetic, and the RFMP itself."""
     long, short = Fraction(4, 5), Fraction(3, 5)
     printed_V, column_V = [[long, short], [short, -long]], [[long], [short]]
-    plain = _example_interpolator(fourier_basis(2))
-    square = _example_interpolator(projection_basis(np.array(printed_V, object)))
-    column = _example_interpolator(projection_basis(np.array(column_V, object)))
+    plain = _example_interpolator(FourierBasis(2))
+    square = _example_interpolator(ProjectionBasis(np.array(printed_V, object)))
+    column = _example_interpolator(ProjectionBasis(np.array(column_V, object)))
     target, constant = {"x1": 4.0, "x2": 3.0}, {"1": 3.0, "x1": 4.0}
     return Finding(
         claim="For 4 x1 + 3 x2 and N0 = 1 the min-degree interpolator is 4 x1, and that with respect to "
@@ -109,7 +109,7 @@ def example_3() -> Finding:
 
 def _interpolator_error(f: BooleanFunction, scale: int) -> float:
     points = subcube_points(f.dimension, scale)
-    g = min_degree_interpolator(points, f(points), fourier_basis(f.dimension))
+    g = min_degree_interpolator(points, f(points), FourierBasis(f.dimension))
     return largest(g(cube_points(f.dimension)) - f.values)
 
 

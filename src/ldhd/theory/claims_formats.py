@@ -1,4 +1,7 @@
-"""The claims about latent variables and data formats: Abstraction 1, Examples 1 and 2, and URF in Appendix D."""
+"""The claims about latent variables and data formats: Abstraction 1, Examples 1 and 2, and URF in Appendix D.
+
+Strings are the prompts of `addition` (URF) and `addition-aligned` (ARF) without their `b`, as the paper prints them.
+"""
 
 from itertools import product
 from typing import Any
@@ -6,23 +9,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldhd.boolean import cube_points, encode, scale
+from ldhd.boolean import Encoding, cube_points, scale
+from ldhd.tasks import TASKS, digits
+from ldhd.tasks.addition import Addends
+from ldhd.tasks.addition_aligned import AlignedFormat
+from ldhd.tasks.digits import Digits
 from ldhd.theory.finding import Finding, judge
-from ldhd.theory.number_formats import (
-    addition_scale,
-    aligned,
-    concept,
-    digits,
-    latent,
-    read,
-    unaligned,
-    unaligned_as_printed,
-)
 
-Digits = NDArray[np.int64]
+Columns = NDArray[np.int64]
+"""Digits of many numbers at once, of shape (places, numbers), or those at one place."""
 
-# All pairs of addends up to two digits, without 0 + 0, which has no highest nonzero digit.
+ADDITION = TASKS["addition"]
+
 PAIRS = [pair for pair in product(range(100), repeat=2) if any(pair)]
+"""All pairs of addends up to two digits, without 0 + 0, which has no highest nonzero digit."""
+
+
+def addends(x: int, y: int) -> Addends:
+    """Return the latent variable of x + y."""
+    return _digits_of(x), _digits_of(y)
+
+
+def unaligned(latent: Addends) -> str:
+    """Write a prompt in URF, with all digits of each addend: `21+7=` for 12 + 7."""
+    return ADDITION.format.prompt(latent)[1:]
+
+
+def unaligned_as_printed(latent: Addends) -> str:
+    """Write a prompt in URF with the printed n_c = argmax_i {c_i != 0}, an index: the highest digit is lost."""
+    return "+".join(digits.write(addend[:-1]) for addend in latent) + "="
+
+
+def aligned(latent: Addends, width: int) -> str:
+    """Write a prompt in ARF: `210+700=` for 12 + 7 at width 3."""
+    return AlignedFormat(width).prompt(latent)[1:]
+
+
+def read_addends(text: str) -> tuple[int, int]:
+    """Return the addends of a string in either format; a missing addend is 0."""
+    first, second = text.removesuffix("=").split("+")
+    return _value(tuple(map(int, first))), _value(tuple(map(int, second)))
 
 
 def abstraction_1() -> Finding:
@@ -33,8 +59,10 @@ def abstraction_1() -> Finding:
     defined = int(np.sum(np.any(inside[:-1] & ~inside[1:], axis=0)))
     corrected = bool(np.all(np.argmax(inside, axis=0) == scale(points)))
     mismatches = sum(
-        not concept(latent(x, y)) == sum(read(unaligned(latent(x, y)))) == sum(read(aligned(latent(x, y), 2)))
-        for x, y in PAIRS
+        not _value(ADDITION.concept(latent))
+        == sum(read_addends(unaligned(latent)))
+        == sum(read_addends(aligned(latent, 2)))
+        for latent in (addends(x, y) for x, y in PAIRS)
     )
     return Finding(
         "The label is a function of the latent variable h and not of its format; the scale of h is argmax_k {h in S^k, "
@@ -54,13 +82,14 @@ def abstraction_1() -> Finding:
 
 def example_1() -> Finding:
     """The strings of Example 1, and the digits that the printed n_c keeps."""
-    first, second = [(1, 1), (0, 2), (0, 3), (0, 4)], [(1, 1), (2, 2), (3, 3)]
-    scales = [addition_scale(first), addition_scale(second)]
-    lengths = [len(unaligned(first)), len(unaligned(second))]
-    aligned_lengths = {len(aligned(latent(x, y), 2)) for x, y in PAIRS}
-    own_width_lengths = sorted({len(aligned(latent(x, y), addition_scale(latent(x, y)))) for x, y in PAIRS})
-    lost = [(x, y) for x, y in PAIRS if read(unaligned_as_printed(latent(x, y))) != (x, y)]
-    kept = all(read(unaligned(latent(x, y))) == (x, y) for x, y in PAIRS)
+    strings = [addends(1, 4321), addends(321, 321)]
+    scales = [ADDITION.latent.scale(latent) for latent in strings]
+    lengths = [len(unaligned(latent)) for latent in strings]
+    latents = {pair: addends(*pair) for pair in PAIRS}
+    aligned_lengths = {len(aligned(latent, 2)) for latent in latents.values()}
+    own_width_lengths = {len(aligned(latent, ADDITION.latent.scale(latent))) for latent in latents.values()}
+    lost = [pair for pair, latent in latents.items() if read_addends(unaligned_as_printed(latent)) != pair]
+    kept = all(read_addends(unaligned(latent)) == pair for pair, latent in latents.items())
     claims = scales[0] > scales[1] and lengths[0] < lengths[1] and len(aligned_lengths) == 1
     return Finding(
         "The length of the string does not show the scale: it is constant in ARF, and in URF, with n_c = argmax_i "
@@ -69,34 +98,35 @@ def example_1() -> Finding:
         "n_c is the number of digits, argmax + 1: the index itself drops the highest digit. The length is constant in "
         "ARF only if all instances share one width; padded to its own scale n a string has length 2n + 2.",
         {
-            "strings": [unaligned(first), unaligned(second)],
+            "strings": [unaligned(latent) for latent in strings],
             "scales": scales,
             "lengths": lengths,
             "aligned_lengths_at_width_2": sorted(aligned_lengths),
-            "aligned_lengths_at_own_scale": own_width_lengths,
+            "aligned_lengths_at_own_scale": sorted(own_width_lengths),
             "instances": len(PAIRS),
             "changed_by_printed_n_c": len(lost),
-            "printed_form_of_12_plus_7": unaligned_as_printed(latent(12, 7)),
-            "corrected_form_of_12_plus_7": unaligned(latent(12, 7)),
+            "printed_form_of_12_plus_7": unaligned_as_printed(addends(12, 7)),
+            "corrected_form_of_12_plus_7": unaligned(addends(12, 7)),
         },
     )
 
 
 def example_2() -> Finding:
     """The sum as a concept on nested latent spaces, also after coding each pair of digits by 7 bits."""
-    code = encode(tuple(product(range(10), repeat=2)))
-    padded = [latent(x, y, scale=3) for x, y in PAIRS]
-    wrong_sums = sum(concept(latent(x, y)) != x + y for x, y in PAIRS)
-    changed_by_padding = sum(concept(long) != concept(latent(*pair)) for long, pair in zip(padded, PAIRS, strict=True))
-    expected = [max(len(digits(x)), len(digits(y))) for x, y in PAIRS]
-    scales = code.scale(code.points(padded, length=3)).tolist()
+    code = Encoding(tuple(product(range(10), repeat=2)))
+    latents = [addends(x, y) for x, y in PAIRS]
+    padded = [(digits.pad(x, 3), digits.pad(y, 3)) for x, y in latents]
+    sums, padded_sums = ([_value(ADDITION.concept(latent)) for latent in group] for group in (latents, padded))
+    wrong_sums = sum(found != x + y for found, (x, y) in zip(sums, PAIRS, strict=True))
+    changed_by_padding = sum(one != other for one, other in zip(sums, padded_sums, strict=True))
+    expected = [ADDITION.latent.scale(latent) for latent in latents]
+    scales = code.scale(code.points([list(zip(*latent, strict=True)) for latent in padded], length=3)).tolist()
     holds = not wrong_sums and not changed_by_padding and scales == expected
     return Finding(
         "n-addition has the latent variable [(x_0, y_0), .., (x_{n-1}, y_{n-1})]; more digits are more dimensions, and "
         "the sum is a concept on them.",
-        judge(holds, holds, amends=True),
-        "",
-        {
+        judge(holds),
+        evidence={
             "instances": len(PAIRS),
             "wrong_sums": wrong_sums,
             "sums_changed_by_padding_with_zeros": changed_by_padding,
@@ -155,27 +185,35 @@ def _interval(length: int, exceptional: int) -> range:
     return range(10) if length == exceptional else range(10 ** (length - 1), 10**length)
 
 
-def _three_digit_sums() -> tuple[Digits, Digits, Digits]:
-    """Digits x_k, y_k, z_k of all pairs of addends below 1000: shapes (3, m), (3, m) and (4, m)."""
+def _digits_of(number: int) -> Digits:
+    return tuple(map(int, reversed(str(number))))
+
+
+def _value(number: Digits) -> int:
+    return sum(digit * 10**k for k, digit in enumerate(number))
+
+
+def _three_digit_sums() -> tuple[Columns, Columns, Columns]:
+    """Return the digits x_k, y_k, z_k of all pairs of addends below 1000: shapes (3, m), (3, m) and (4, m)."""
     first, second = (side.ravel() for side in np.meshgrid(np.arange(1000), np.arange(1000)))
-    return _digits(first, 3), _digits(second, 3), _digits(first + second, 4)
+    return _columns(first, 3), _columns(second, 3), _columns(first + second, 4)
 
 
-def _digits(numbers: Digits, count: int) -> Digits:
+def _columns(numbers: Columns, count: int) -> Columns:
     return np.array([numbers // 10**k % 10 for k in range(count)])
 
 
-def _slots(x: Digits, y: Digits, z: Digits, near: int, far: int) -> dict[str, Digits]:
+def _slots(x: Columns, y: Columns, z: Columns, near: int, far: int) -> dict[str, Columns]:
     """The tokens at these distances from their anchors; distance d from [BOS] is x_{d-1}, and likewise for + and =."""
     addends = {f"{name}_{d - 1}": side[d - 1] for name, side in (("x", x), ("y", y)) for d in (near, far)}
     return {**addends, f"z_{near - 1}": z[near - 1]}
 
 
-def _keys(slots: dict[str, Digits]) -> Digits:
+def _keys(slots: dict[str, Columns]) -> Columns:
     return np.sum([value * 10**k for k, value in enumerate(slots.values())], axis=0)
 
 
-def _ambiguous(slots: dict[str, Digits], target: Digits) -> float:
+def _ambiguous(slots: dict[str, Columns], target: Columns) -> float:
     """The share of slot values that occur with more than one value of the target."""
     keys = _keys(slots)
     example = np.full(10 ** len(slots), -1)
@@ -185,7 +223,7 @@ def _ambiguous(slots: dict[str, Digits], target: Digits) -> float:
     return float(differing.sum() / np.sum(example >= 0))
 
 
-def _counterexample(slots: dict[str, Digits], x: Digits, y: Digits, z: Digits, query: int) -> list[dict[str, Any]]:
+def _counterexample(slots: dict[str, Columns], x: Columns, y: Columns, z: Columns, query: int) -> list[dict[str, Any]]:
     """Two instances that agree in all slots and differ in the next token."""
     keys = _keys(slots)
     last = np.zeros(10 ** len(slots), int)
@@ -195,6 +233,6 @@ def _counterexample(slots: dict[str, Digits], x: Digits, y: Digits, z: Digits, q
     one = int(np.flatnonzero(inner & inner[last[keys]] & (z[query][last[keys]] != z[query]))[0])
     pair = []
     for index in (one, int(last[keys[one]])):
-        prompt = unaligned(list(zip(x[:3, index].tolist(), y[:3, index].tolist(), strict=True)))
+        prompt = unaligned((tuple(x[:3, index].tolist()), tuple(y[:3, index].tolist())))
         pair.append({"string": f"b{prompt}{z[0, index]}{z[1, index]}", "next": int(z[query, index])})
     return pair

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from ldhd.boolean import (
     BooleanFunction,
+    Encoding,
+    FourierBasis,
+    GrpeBasis,
     cube_points,
-    encode,
-    fourier_basis,
-    grpe_basis,
     rpe_matrices,
     subcube_points,
 )
-from ldhd.theory import no_free_lunch
 from ldhd.theory.chain_of_thought import (
     CARRY,
     PARITY,
@@ -26,7 +25,15 @@ from ldhd.theory.chain_of_thought import (
     shared_step_error,
     sum_digit_degrees,
 )
-from ldhd.theory.error import FiniteDistribution, LdhdError, ldhd_error, min_degree_learner, uniform
+from ldhd.theory.error import (
+    FiniteDistribution,
+    LdhdError,
+    ldhd_error,
+    min_degree_learner,
+    squared_loss,
+    uniform,
+    zero_one_loss,
+)
 from ldhd.theory.finding import Finding, judge
 from ldhd.theory.linear import LinearClassifier, fixed_direction_learner, free_direction_learner, linear_error
 from ldhd.theory.no_free_lunch import check_all_pairs, has_constant_row_sums, uniform_problem
@@ -36,10 +43,10 @@ from ldhd.theory.priming import Priming, fewest_points
 def theorem_1() -> Finding:
     """All pairs of concepts on {-1, 1}^2 that agree on X_1, for several labels and losses."""
     losses = {
-        "0/1 loss, two labels": ((-1, 1), no_free_lunch.zero_one_loss),
-        "0/1 loss, three labels": ((-1, 0, 1), no_free_lunch.zero_one_loss),
-        "squared loss, two labels": ((-1, 1), no_free_lunch.squared_loss),
-        "squared loss, three labels": ((-1, 0, 1), no_free_lunch.squared_loss),
+        "0/1 loss, two labels": ((-1, 1), zero_one_loss),
+        "0/1 loss, three labels": ((-1, 0, 1), zero_one_loss),
+        "squared loss, two labels": ((-1, 1), squared_loss),
+        "squared loss, three labels": ((-1, 0, 1), squared_loss),
         "asymmetric loss, two labels": ((-1, 1), lambda label, prediction: (label != prediction) * (2 + label)),
     }
     evidence: dict[str, Any] = {}
@@ -76,7 +83,7 @@ def definition_1() -> Finding:
     evidence: dict[str, Any] = {"epsilon": epsilon, "m": m}
     achieved, covered = [], []
     for name, coefficients in concepts.items():
-        concept, learner = BooleanFunction.from_fourier(coefficients, 2), min_degree_learner(fourier_basis(2))
+        concept, learner = BooleanFunction.from_fourier(coefficients, 2), min_degree_learner(FourierBasis(2))
         exact = ldhd_error(learner, concept, D1, D2, m)
         estimate = ldhd_error(learner, concept, _OnlySampled(D1), D2, m, draws=1000, confidence=0.99)
         achieved.append(exact.achieves(epsilon))
@@ -124,13 +131,13 @@ def section_3_linear_class() -> Finding:
 def remark_priming() -> Finding:
     """How many points of X_N must join X_N0 until the min-degree interpolator is the concept."""
     addition = BooleanFunction.of(lambda x: ((1 - x) / 2) @ np.array([1.0, 1, 2, 2, 4, 4]), 6)
-    rpe = grpe_basis(rpe_matrices(4))
+    rpe = GrpeBasis(rpe_matrices(4))
     attention = BooleanFunction.of(lambda x: rpe.evaluate(x, [1, 2, 3, 4]) @ np.array([1.0, 2, 3, 4]), 4)
     parity = BooleanFunction.from_fourier({(1, 2, 3, 4): 1.0}, 4)
     cases = {
-        "sum of two binary numbers, 1 to 3 digits, Fourier": fewest_points(addition, fourier_basis(6), 2),
+        "sum of two binary numbers, 1 to 3 digits, Fourier": fewest_points(addition, FourierBasis(6), 2),
         "attention with RPE, scale 2 to 4, RPE basis": fewest_points(attention, rpe, 2),
-        "parity, scale 2 to 4, Fourier": fewest_points(parity, fourier_basis(4), 2),
+        "parity, scale 2 to 4, Fourier": fewest_points(parity, FourierBasis(4), 2),
     }
     available = [2**6 - 2**2, 2**4 - 2**2, 2**4 - 2**2]
     few = [4 * len(case.points) <= count for case, count in zip(cases.values(), available, strict=True)]
@@ -161,13 +168,12 @@ def section_5_1_cot() -> Finding:
     return Finding(
         "Chain of thought keeps the dimension of the latent space and extends its alphabet by a middle variable, which "
         "makes the concept easier to learn.",
-        judge(holds, holds, amends=True),
-        "",
-        {
+        judge(holds),
+        evidence={
             **{name: _describe_degrees(case) for name, case in cases.items()},
             "bits_a_dimension_of_decimal_addition": {
-                "without": encode(range(10**2)).width,
-                "with": encode(range(10**2 * 11)).width,
+                "without": Encoding(range(10**2)).width,
+                "with": Encoding(range(10**2 * 11)).width,
             },
             "parity_error_from_scale_2_to_6": {
                 "without chain of thought": direct_error(PARITY, 2, 6),

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from ldhd.boolean import (
+    GrpeBasis,
+    PlaaBasis,
     cube_points,
-    grpe_basis,
     min_degree_interpolator,
-    plaa_basis,
     rpe_matrices,
     subcube_points,
 )
@@ -178,11 +178,11 @@ def remark_expressiveness() -> Finding:
     dimension = 4
     cube = cube_points(dimension)
     column = np.full((dimension, 1), 1 / np.sqrt(dimension))
-    relative = grpe_basis(rpe_matrices(dimension))
+    relative = GrpeBasis(rpe_matrices(dimension))
     ranks = {
         "RFM": _rank(feature_kernel(RELU, np.eye(dimension), cube, cube)),
         "RFMP, V = (1, .., 1)^T / 2": _rank(feature_kernel(RELU, column, cube, cube)),
-        "PLAA": _rank(plaa_basis(dimension).evaluate(cube, list(plaa_basis(dimension).keys()))),
+        "PLAA": _rank(PlaaBasis(dimension).evaluate(cube, list(PlaaBasis(dimension).keys()))),
         "PLAA with RPE": _rank(relative.evaluate(cube, list(relative.keys()))),
     }
     projection, positions = list(ranks.values())[:2], list(ranks.values())[2:]
@@ -202,7 +202,7 @@ def _positive_definite(dimension: int) -> Floats:
 def _distance_to_interpolator(model: ApeModel, A_star: Floats, scale: int) -> float:
     """In the coefficients of the b_ij, the interpolator being solved for, not read off A*."""
     points = subcube_points(len(A_star), scale)
-    coefficients = min_degree_interpolator(points, plaa(points, A_star), plaa_basis(len(A_star))).coefficients
+    coefficients = min_degree_interpolator(points, plaa(points, A_star), PlaaBasis(len(A_star))).coefficients
     found = np.zeros_like(A_star)
     for (i, j), value in coefficients.items():
         found[i - 1, j - 1] = value
@@ -219,7 +219,7 @@ def _random_matrices(dimension: int, count: int, generator: np.random.Generator)
 
 
 def _interpolator(U: Floats, target: Floats, scale: int) -> Floats:
-    basis = grpe_basis(U)
+    basis = GrpeBasis(U)
     points = subcube_points(basis.dimension, scale)
     g = min_degree_interpolator(points, basis.evaluate(points, list(basis.degrees)) @ target, basis)
     return np.array([g.coefficients[k] for k in basis.degrees])

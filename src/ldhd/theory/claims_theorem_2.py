@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ldhd.boolean import cube_points, fourier_basis, min_degree_interpolator, projection_basis, subcube_points
+from ldhd.boolean import FourierBasis, ProjectionBasis, cube_points, min_degree_interpolator, subcube_points
 from ldhd.theory.activations import RELU, SHIFTED_SINE
 from ldhd.theory.claims_tools import ROUNDING, fourier_table, largest
 from ldhd.theory.feature_kernel import feature_kernel, kernel_interpolator
@@ -53,8 +53,8 @@ def _square_projection() -> dict[str, Any]:
     points, cube = subcube_points(3, 2), cube_points(3)
     values = points[:, 0] * points[:, 1]
     solution = kernel_interpolator(SHIFTED_SINE, SQUARE_V, points, values)(cube)
-    projected = min_degree_interpolator(points, values, projection_basis(SQUARE_V))(cube)
-    plain = min_degree_interpolator(points, values, fourier_basis(3))(cube)
+    projected = min_degree_interpolator(points, values, ProjectionBasis(SQUARE_V))(cube)
+    plain = min_degree_interpolator(points, values, FourierBasis(3))(cube)
     kernels = [feature_kernel(SHIFTED_SINE, V, cube, cube) for V in (SQUARE_V, np.eye(3))]
     return {
         "V": SQUARE_V.tolist(),
@@ -77,7 +77,7 @@ def _interpolator_gap(dimension: int) -> float:
     V[np.ix_([0, 1, -1], [0, 1, -1])] = SQUARE_V
     points = subcube_points(dimension, dimension - 1)
     values = points[:, 0] * points[:, 1]
-    bases = (projection_basis(V), fourier_basis(dimension))
+    bases = (ProjectionBasis(V), FourierBasis(dimension))
     first, second = (min_degree_interpolator(points, values, basis)(cube_points(dimension)) for basis in bases)
     return largest(first - second)
 
@@ -88,7 +88,7 @@ def _leakage() -> dict[str, Any]:
     values = np.random.default_rng(2).normal(size=2**scale)
     points, cube = subcube_points(dimension, scale), cube_points(dimension)
     solution = kernel_interpolator(SHIFTED_SINE, np.eye(dimension), points, values)(cube)
-    interpolator = min_degree_interpolator(points, values, fourier_basis(dimension))(cube)
+    interpolator = min_degree_interpolator(points, values, FourierBasis(dimension))(cube)
     sizes = (8, 32, 128, 512)
     return {
         "activation": SHIFTED_SINE.name,

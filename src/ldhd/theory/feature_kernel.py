@@ -14,24 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldhd.boolean.memory import check_memory
+from ldhd.boolean.projection import check_orthonormal
 from ldhd.theory.activations import Activation, Floats
-
-# How far V^T V may be from the identity.
-ORTHONORMAL_TOLERANCE = 1e-9
 
 # Covariances are sums of a few products: what agrees to so many digits is the same number.
 COVARIANCE_DIGITS = 12
-
-
-def check_projection(V: Any) -> Floats:
-    """V as floats of shape (N, r); ValueError unless its columns are orthonormal (Definition 4)."""
-    matrix = np.asarray(V, np.float64)
-    if matrix.ndim != 2 or not matrix.size:
-        raise ValueError(f"V is a matrix of shape (N, r), its columns the projections, got shape {matrix.shape}")
-    error = np.max(np.abs(matrix.T @ matrix - np.eye(matrix.shape[1])))
-    if not error <= ORTHONORMAL_TOLERANCE:  # so that NaN is refused too
-        raise ValueError(f"V^T V must be the identity, but is off by {error:.6g}")
-    return matrix
 
 
 def check_training_set(points: Any, values: Any, dimension: int) -> tuple[Floats, Floats]:
@@ -48,7 +35,7 @@ def check_training_set(points: Any, values: Any, dimension: int) -> tuple[Floats
 
 def feature_kernel(activation: Activation, V: Any, points: Any, others: Any) -> Floats:
     """[i, j] = k(points[i], others[j])."""
-    V = check_projection(V)
+    V = check_orthonormal(np.asarray(V))
     left, right = np.asarray(points, np.float64) @ V, np.asarray(others, np.float64) @ V
     rank = V.shape[1]
     check_memory(16 * len(left) * len(right), f"the kernel of {len(left)} x {len(right)} points")
@@ -81,7 +68,7 @@ def kernel_interpolator(activation: Activation, V: Any, points: Any, values: Any
     ValueError where infinitely many features cannot take these values (equal projections, or a polynomial activation
     of too low a degree).
     """
-    V = check_projection(V)
+    V = check_orthonormal(np.asarray(V))
     points, values = check_training_set(points, values, len(V))
     gram = feature_kernel(activation, V, points, points)
     weights: NDArray[np.float64] = np.linalg.lstsq(gram, values, rcond=1e-13)[0]

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldhd.boolean import grpe_basis, subcube_points
+from ldhd.boolean import GrpeBasis, subcube_points
 from ldhd.theory.activations import Floats
 from ldhd.theory.plaa import q_matrix
 
 
 def grpe_rates(U: Any, scale: int) -> Floats:
     """(lambda_1, .., lambda_r) on X_{N0}."""
-    U = grpe_basis(U).U.astype(np.float64)
+    U = GrpeBasis(U).U.astype(np.float64)
     return np.sum((q_matrix(U.shape[1], scale) * U) ** 2, axis=(1, 2))
 
 
@@ -45,7 +45,7 @@ def train_grpe(U: Any, p_star: Any, scale: int, rate: float, steps: int) -> Floa
 
     It knows the points and their values, not Q and lambda, so that these can be compared with it.
     """
-    basis = grpe_basis(U)
+    basis = GrpeBasis(U)
     target = _read_parameters(p_star, basis.size)
     if not rate > 0 or steps < 0:
         raise ValueError(f"the rate is a positive number and steps count from 0, got {rate!r} and {steps!r}")
@@ -73,7 +73,7 @@ def grpe_generalises(U: Any, c: Any, scale: int) -> bool:
 
 def _seen(U: Any, scale: int) -> NDArray[np.bool_]:
     """Which k have lambda_k > 0: exactly those with a nonzero entry within [N0] x [N0]."""
-    U = grpe_basis(U).U
+    U = GrpeBasis(U).U
     if not 0 <= scale <= U.shape[1]:
         raise ValueError(f"training is on X_N0 with N0 = 0 .. N = {U.shape[1]}, got N0 = {scale}")
     return np.array([bool(np.any(matrix[:scale, :scale] != 0)) for matrix in U])

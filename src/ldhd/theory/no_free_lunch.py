@@ -155,16 +155,6 @@ def check_all_pairs(problem: FiniteProblem) -> PairwiseCheck:
     return PairwiseCheck(pairs, violations, counterexample)
 
 
-def zero_one_loss(label: Label, prediction: Label) -> int:
-    """0 if the two are equal, otherwise 1."""
-    return int(label != prediction)
-
-
-def squared_loss(label: Any, prediction: Any) -> Any:
-    """(y - y')^2."""
-    return (label - prediction) ** 2
-
-
 def _weighted_losses(problem: FiniteProblem, concept: Concept, x: Hashable, weight: Fraction) -> list[Fraction]:
     allowed = (concept[x],) if x in problem.known else problem.labels
     return [weight * problem.losses[concept[x], label] for label in allowed]

@@ -94,7 +94,7 @@ def fewest_points(concept: BooleanFunction, basis: Basis, training_scale: int) -
     """The smallest set of added points that suffices, by trying all sets smaller than the greedy one.
 
         >>> c = BooleanFunction.from_fourier({(1,): 4.0, (2,): 3.0, (3,): 3.0}, dimension=3)
-        >>> fewest_points(c, fourier_basis(3), training_scale=1).points     # one point for two equal coefficients
+        >>> fewest_points(c, FourierBasis(3), training_scale=1).points     # one point for two equal coefficients
         array([[ 1, -1, -1]], dtype=int8)
 
     ValueError if there are more such sets than can be tried.

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ldhd.boolean.projection import check_orthonormal
 from ldhd.theory.activations import Activation, Floats
-from ldhd.theory.feature_kernel import check_projection, check_training_set
+from ldhd.theory.feature_kernel import check_training_set
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class RandomFeatures:
 
 def sample_features(activation: Activation, V: Any, count: int, generator: np.random.Generator) -> RandomFeatures:
     """Draw K = `count` features."""
-    V = check_projection(V)
+    V = check_orthonormal(np.asarray(V))
     if count < 1:
         raise ValueError(f"the number K of features is a whole number from 1 up, got {count!r}")
     deviation = 1 / np.sqrt(V.shape[1])
@@ -65,7 +66,7 @@ def minimum_norm(features: RandomFeatures, points: Any, values: Any) -> FeatureM
     points, values = check_training_set(points, values, len(features.V))
     matrix = features(points)
     a = np.linalg.lstsq(matrix, values, rcond=None)[0]
-    return FeatureModel(features, a, _largest(matrix @ a - values))
+    return FeatureModel(features, a, float(np.max(np.abs(matrix @ a - values))))
 
 
 def train(
@@ -90,10 +91,6 @@ def train(
     for steps in range(max_steps + 1):
         difference = gram @ c - values
         if difference @ gram @ difference <= goal:  # m^2 ||grad L||^2
-            return FeatureModel(features, matrix.T @ c, _largest(difference), steps)
+            return FeatureModel(features, matrix.T @ c, float(np.max(np.abs(difference))), steps)
         c -= step * difference
     raise RuntimeError(f"gradient descent has not reached the tolerance {tolerance} after {max_steps} steps")
-
-
-def _largest(differences: Floats) -> float:
-    return float(np.max(np.abs(differences)))
