@@ -1,37 +1,18 @@
 """Figures of the report as plotly's JSON; colours of text and lines are set in the page, by its scheme."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 from ldhd.report.errors import carry_map, error_map
 from ldhd.report.look import Look
-from ldhd.report.plot import ticks
 from ldhd.report.statistics import mean_interval
 from ldhd.report.summary import Cell
 
 Figure = dict[str, Any]
 
-SHADE = "rgba(128,128,128,0.16)"
 MOST_SCALES = 12
 """Scales to choose from in a figure of one scale at a time."""
-
-
-def accuracy_figure(cells: Sequence[Cell], styles: Sequence[Look], anchors: Mapping[str, str]) -> Figure:
-    """Exact match against scale: mean, 95 % band and every seed; a click on a point leads to its run."""
-    scales = sorted({scale for cell in cells for scale in cell.scales})
-    data = [_shade(span) for span in _spans(cells[0].train_scales)]
-    for trace in data[1:]:
-        trace["showlegend"] = False
-    for index, (cell, look) in enumerate(zip(cells, styles, strict=True)):
-        line = _thinner(_mean(cell, look, anchors), index)
-        data += [*_band(cell.label, look, _interval_rows(cell)), _seeds(cell, look), line]
-    axis: dict[str, Any] = {"title": {"text": "scale of the instance"}, "tickvals": ticks(scales)}
-    if scales[-1] > 30:
-        axis |= {"type": "log", "ticktext": [str(tick) for tick in ticks(scales)]}
-    else:
-        axis |= {"range": [scales[0] - 0.6, scales[-1] + 0.6]}
-    return {"data": data, "layout": {"xaxis": axis, "yaxis": _percent("exact match"), "height": 430}}
 
 
 def digit_figure(cells: Sequence[Cell], styles: Sequence[Look]) -> Figure | None:
@@ -73,11 +54,6 @@ def carry_figure(cell: Cell) -> Figure | None:
     return _heat(values, list(map(str, lengths)), "answer token", "carry chain", hover, counts)
 
 
-def _interval_rows(cell: Cell) -> list[tuple[int, float, float | None, float | None]]:
-    rows = [(scale, cell.interval(scale)) for scale in cell.scales]
-    return [(scale, found.value, found.low, found.high) for scale, found in rows]
-
-
 def _token_rows(cell: Cell, scale: int) -> list[tuple[int, float, float | None, float | None]]:
     """Each answer token's accuracy over seeds, with its interval."""
     rows = [result.per_position for record in cell.records for result in record.results if result.scale == scale]
@@ -108,44 +84,6 @@ def _band(label: str, look: Look, rows: Sequence[tuple[int, float, float | None,
             "meta": "band",
         }
     ]
-
-
-def _seeds(cell: Cell, look: Look) -> Figure:
-    """Every seed as a small point, a cross if it did not fit."""
-    points = [(result, record) for record in cell.records for result in record.results]
-    return {
-        "x": [result.scale for result, _ in points],
-        "y": [round(result.exact, 4) for result, _ in points],
-        "text": [f"seed {record.seed}" + ("" if record.fitted else ", not fitted") for _, record in points],
-        "customdata": [f"run-{record.hash}" for _, record in points],
-        "mode": "markers",
-        "marker": {
-            "color": look.colour,
-            "size": 6,
-            "opacity": 0.55,
-            "symbol": ["circle" if record.fitted else "x" for _, record in points],
-        },
-        "hovertemplate": f"{escape(cell.label)}, %{{text}}<br>scale %{{x}}: %{{y:.1%}}<extra></extra>",
-        "showlegend": False,
-        "legendgroup": escape(cell.label),
-        "name": escape(cell.label),
-        "meta": "seeds",
-    }
-
-
-def _mean(cell: Cell, look: Look, anchors: Mapping[str, str]) -> Figure:
-    rows = _interval_rows(cell)
-    bounds = ["" if low is None or high is None else f" ({low:.1%}-{high:.1%})" for _, _, low, high in rows]
-    fitted = "" if cell.fitted == len(cell.records) else f", {cell.fitted}/{len(cell.records)} fitted"
-    return _line(cell.label, look) | {
-        "x": [scale for scale, *_ in rows],
-        "y": [round(value, 4) for _, value, *_ in rows],
-        "text": bounds,
-        "customdata": [anchors[cell.label]] * len(rows),
-        "hovertemplate": f"mean of {len(cell.records)}, scale %{{x}}: %{{y:.1%}}%{{text}}",
-        "name": escape(cell.label) + fitted,
-        "meta": "mean",
-    }
 
 
 def _line(label: str, look: Look) -> Figure:
@@ -184,24 +122,6 @@ def _heat(
     y_axis = {"title": {"text": y}, "type": "category", "autorange": "reversed", "showgrid": False}
     layout = {"xaxis": {"title": {"text": x}, "showgrid": False}, "yaxis": y_axis, "margin": {"t": 6, "l": 48}}
     return {"data": [trace], "layout": layout | {"height": 110 + 17 * min(len(rows), 16)}}
-
-
-def _shade(span: tuple[int, int]) -> Figure:
-    low, high = span[0] - 0.5, span[1] + 0.5
-    area = {"x": [low, low, high, high], "y": [-0.04, 1.04, 1.04, -0.04], "fill": "toself", "fillcolor": SHADE}
-    line = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "name": "training scales"}
-    return area | line | {"meta": "shade"}
-
-
-def _spans(scales: Sequence[int]) -> list[tuple[int, int]]:
-    """Runs of scales that follow on each other: 1, 2, 3, 7 is (1, 3), (7, 7)."""
-    spans: list[tuple[int, int]] = []
-    for scale in sorted(scales):
-        if spans and scale == spans[-1][1] + 1:
-            spans[-1] = (spans[-1][0], scale)
-        else:
-            spans.append((scale, scale))
-    return spans
 
 
 def _spread(values: Sequence[int], most: int) -> list[int]:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ldhd.bench import Case
 from ldhd.report.bench import draw_growth
 from ldhd.report.errors import Map, carry_map, error_map
+from ldhd.report.figures.accuracy import accuracy_figure
 from ldhd.report.look import DASHES, Look, looks
-from ldhd.report.plot import add_legend, draw_accuracy, draw_curves, percent_axis, save_figure
+from ldhd.report.plot import add_legend, draw_curves, percent_axis, save_figure
+from ldhd.report.render_matplotlib import draw
 from ldhd.report.runs import Runs
 from ldhd.report.string_picture import draw_string
 from ldhd.report.summary import Cell, per_position
@@ -37,7 +39,7 @@ def draw_all(
     for task in dict.fromkeys(cell.task for cell in cells):
         own = [cell for cell in cells if cell.task == task]
         name = _file_name(task)
-        drawn[f"{name}-accuracy"] = draw_accuracy(own, [styles[_key(cell)] for cell in own])
+        drawn[f"{name}-accuracy"] = draw(accuracy_figure(own, [styles[_key(cell)] for cell in own]))
         drawn[f"{name}-digits"] = draw_digits(own, [styles[_key(cell)] for cell in own])
         drawn[f"{name}-errors"] = draw_errors(own)
         drawn[f"{name}-carries"] = draw_carries(own)

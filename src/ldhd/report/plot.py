@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldhd.experiments import Record, RunConfig
+from ldhd.experiments.groups import group_runs
 from ldhd.files import write_bytes
-from ldhd.report.look import Look, looks
-from ldhd.report.summary import Cell, cells
+from ldhd.report import render_matplotlib
+from ldhd.report.figures.accuracy import accuracy_figure
+from ldhd.report.look import Look
+from ldhd.report.summary import Cell
 
 if TYPE_CHECKING:  # importing it takes half a second
     from matplotlib.axes import Axes
@@ -26,26 +29,10 @@ LONGEST_BESIDE = 44
 
 
 def plot_accuracy(
-    records: Sequence[Record], path: Path, configs: Mapping[str, RunConfig] | None = None, title: str | None = None
+    records: Sequence[Record], path: Path, configs: Mapping[str, RunConfig] | None = None, title: str = ""
 ) -> Path:
     """Exact match against scale, the training range shaded, for each embedding the mean, its 95 % band, every seed."""
-    grouped = cells(records, configs)
-    return save_figure(draw_accuracy(grouped, looks(grouped), title), path)
-
-
-def draw_accuracy(grouped: Sequence[Cell], styles: Sequence[Look], title: str | None = None) -> "Figure":
-    """The figure of `plot_accuracy`."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
-    axes = figure.subplots()
-    draw_curves(axes, grouped, styles)
-    axes.set_xlabel("scale of the instance")
-    axes.set_ylabel("exact match")
-    trained = ", ".join(f"{low}-{high}" for low, high in _training_ranges(grouped))
-    axes.set_title(title or f"{grouped[0].task}: trained on scales {trained}", loc="left")
-    add_legend(figure, axes)
-    return figure
+    return render_matplotlib.save_figure(accuracy_figure(group_runs(records, configs), title=title), path)
 
 
 def add_legend(figure: "Figure", axes: "Axes") -> None:

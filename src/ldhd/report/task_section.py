@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import combinations
 
-from ldhd.report.interactive import accuracy_figure, carry_figure, digit_figure, error_figure
+from ldhd.report.figures.accuracy import accuracy_figure
+from ldhd.report.interactive import carry_figure, digit_figure, error_figure
 from ldhd.report.interactive_courses import training_figure
 from ldhd.report.look import Look
 from ldhd.report.markup import Page, counted, listed, pill, swatch, table
+from ldhd.report.render_plotly import to_plotly
 from ldhd.report.runs import Runs
 from ldhd.report.statistics import Mean, paired
 from ldhd.report.summary import Cell
@@ -35,7 +37,7 @@ def task_section(
     parts = [
         f"<h2><code>{escape(task)}</code></h2>",
         f'<p class="note">Trained on scales {_range(train)}; {listed(_finding(cells))}.</p>',
-        page.figure(accuracy_figure(cells, styles, anchors), caption, seeds),
+        page.figure(to_plotly(accuracy_figure(cells, styles, links=anchors), 430), caption, seeds),
         _statistics(cells, styles, anchors),
         _comparison(cells),
     ]

@@ -1,0 +1,189 @@
+"""The vocabulary of figures: a `Figure` has panels, and a `Panel` has two axes and marks.
+
+The dataclasses say what is drawn and in which colour, not how: `render_matplotlib` draws them for print and
+`render_plotly` for the page. Markers and dashes have plotly's names. Colours are written `#rrggbb`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Numbers = Sequence[float]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a panel."""
+
+    label: str = ""
+    range: tuple[float, float] | None = None
+    ticks: Numbers | None = None
+    """Where the labelled ticks are; None leaves the choice to the renderer."""
+    tick_labels: Sequence[str] | None = None
+    scale: Literal["linear", "log", "symlog"] = "linear"
+    """`symlog` is linear up to 10 and logarithmic above; the page draws it as `log`."""
+    percent: bool = False
+    """Whether shares between 0 and 1 are written as per cent."""
+    integer: bool = False
+    """Whether only whole numbers get a tick."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points."""
+
+    x: Numbers
+    y: Numbers
+    color: str
+    label: str = ""
+    """Its entry in the legend; lines without a label have none."""
+    group: str = ""
+    """On the page, marks of one group are shown and hidden together."""
+    dash: str = "solid"
+    marker: str = ""
+    width: float = 2.0
+    size: float = 6.0
+    """Diameter of its markers."""
+    texts: Sequence[str] = ()
+    """For each point, what the page says when the pointer is over it."""
+    links: Sequence[str] = ()
+    """For each point, the element of the page that a click leads to."""
+    link: str = ""
+    """The same for the line as a whole."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """The area between two lines, such as an interval around a mean."""
+
+    x: Numbers
+    low: Numbers
+    high: Numbers
+    color: str
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points that no line connects, such as single seeds."""
+
+    x: Numbers
+    y: Numbers
+    color: str
+    label: str = ""
+    group: str = ""
+    marker: str = "circle"
+    size: float = 6.0
+    opacity: float = 0.55
+    crossed: Sequence[bool] = ()
+    """For each point, whether it is drawn as a cross."""
+    texts: Sequence[str] = ()
+    links: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Vertical bars from 0."""
+
+    x: Numbers
+    y: Numbers
+    color: str
+    label: str = ""
+    width: float = 0.8
+    hatched: bool = False
+
+
+@dataclass(frozen=True)
+class Span:
+    """A shaded range of x over the whole height, such as the training scales."""
+
+    low: float
+    high: float
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Cells in rows, the first row on top; None leaves a cell blank."""
+
+    values: Sequence[Sequence[float | None]]
+    colors: Sequence[str]
+    """Colours from the smallest value to the largest."""
+    low: float = 0.0
+    high: float = 1.0
+    log: bool = False
+    """Whether colours follow the logarithm of the values."""
+    unit: str = ""
+    """What the page writes after a value."""
+    counts: Sequence[Sequence[int]] = ()
+    """For each cell, of how many the value is a share."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text at a point."""
+
+    x: float
+    y: float
+    text: str
+    size: float = 9.0
+    color: str = "#000000"
+    align: Literal["center", "right"] = "center"
+    monospace: bool = False
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle around a point: an outline, or filled."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    color: str
+    filled: bool = False
+    opacity: float = 1.0
+    line_width: float = 1.0
+
+
+@dataclass(frozen=True)
+class Arc:
+    """A curve from one point of a horizontal line to another, over a height."""
+
+    start: float
+    end: float
+    y: float
+    top: float
+    color: str
+    opacity: float = 1.0
+
+
+Mark = Line | Band | Points | Bars | Span | HeatMap | Text | Box | Arc
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A pair of axes with what is drawn on it; without axes, only the marks are drawn."""
+
+    marks: Sequence[Mark]
+    x: Axis = field(default_factory=Axis)
+    y: Axis = field(default_factory=Axis)
+    title: str = ""
+    axes: bool = True
+    square: bool = False
+    """Whether a unit is as long on both axes."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels in rows of `columns`; None leaves a place empty. `size` is its width and height in inches."""
+
+    panels: Sequence[Panel | None]
+    size: tuple[float, float]
+    columns: int = 1
+    title: str = ""
+    share: Literal["", "x", "y"] = ""
+    """The axis that all panels have in common."""
+    legend: bool = True
+    color_bar: bool = False
+    """Whether the colours of the first heat map are explained beside the panels."""
