@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from contracts.formulas import random_anchor, rpe_absolute_by_loops, rpe_square_by_distances, rpe_square_by_loops
 from ldhd.positions import RPESquare
-from ldhd.positions.aligned import key_rows
-from ldhd.positions.fourier import good_size
 from ldhd.positions.functional import rpe_absolute_bias, rpe_bias, rpe_square_bias
-from ldhd.positions.square import hard_square, square
+from ldhd.positions.kernels.aligned import key_rows
+from ldhd.positions.kernels.fourier import good_size
+from ldhd.positions.kernels.square import hard_square, square
 
 PRECISION = {torch.float32: 1e-5, torch.float64: 1e-12}
 

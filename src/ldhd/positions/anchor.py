@@ -9,9 +9,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.aligned import align, key_rows, restore
 from ldhd.positions.cache import Cache, append
-from ldhd.positions.functional import full_precision
+from ldhd.positions.kernels.aligned import align, key_rows, restore
+from ldhd.positions.kernels.precision import full_precision
 from ldhd.positions.unique import discourage_repeated
 
 TIE_BREAK = 1e-5

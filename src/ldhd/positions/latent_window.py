@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from ldhd.positions.anchor import Anchor, natural_distances
 from ldhd.positions.cache import Cache, append, append_rows
-from ldhd.positions.functional import full_precision
+from ldhd.positions.kernels.precision import full_precision
+from ldhd.positions.kernels.square import look_up, square_with
 from ldhd.positions.position import Position
-from ldhd.positions.square import look_up, square_with
 
 BEYOND = 20.0
 """How far below zero the logits beyond the window are in a test."""

@@ -6,9 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.aligned import restore
 from ldhd.positions.cache import Cache
-from ldhd.positions.functional import aligned_table
 from ldhd.positions.relative import Relative
 
 
@@ -38,7 +36,7 @@ class RPE(Relative):
         visible: Bool[Tensor, "#B 1 q k"],
         cache: Cache | None,
     ) -> Float[Tensor, "B H q k"]:
-        return restore(q @ aligned_table(self.table, k.shape[-2]).transpose(-1, -2))
+        return relative_scores(q, k.shape[-2], self.table)
 
     def bias_at(
         self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
@@ -52,3 +50,17 @@ class RPE(Relative):
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return min(j - i, self.max_distance)
+
+
+def relative_scores(
+    q: Float[Tensor, "B H q d"], keys: int, table: Float[Tensor, "m d"] | Float[Tensor, "H m d"]
+) -> Float[Tensor, "B H q k"]:
+    """Return q_j . R_{j-i} for i <= j, without meaning where i > j; `table` holds R_0 .. R_w, the last row beyond.
+
+    The product with the rows k, k - 1, .. 0 has what belongs to one distance in one column. One column more than there
+    are keys makes each row start one entry later when the same numbers are read as rows of k.
+    """
+    queries = q.shape[-2]
+    distance = torch.arange(keys, -1, -1, device=table.device).clamp_(max=table.shape[-2] - 1)
+    scores = q @ table.index_select(-2, distance).transpose(-1, -2)
+    return scores.flatten(-2)[..., queries:].unflatten(-1, (queries, keys))

@@ -8,7 +8,7 @@ from torch import Tensor
 from ldhd.positions.anchor import natural_anchor, natural_distances
 from ldhd.positions.anchored import Anchored
 from ldhd.positions.cache import Cache, append
-from ldhd.positions.functional import absolute_keys
+from ldhd.positions.kernels.aligned import absolute_keys
 
 
 class RPEAbsolute(Anchored):

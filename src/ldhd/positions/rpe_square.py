@@ -10,9 +10,8 @@ from torch import Tensor
 from ldhd.positions.anchor import Anchors, natural_anchor, natural_distances
 from ldhd.positions.anchored import Anchored
 from ldhd.positions.cache import Cache, append, append_rows
-from ldhd.positions.functional import square_scores
-from ldhd.positions.key_square import keep, key_square_row
-from ldhd.positions.square import LARGEST_SHIFT, hard_square, look_up, square, square_with
+from ldhd.positions.kernels.key_square import keep, key_square_row
+from ldhd.positions.kernels.square import LARGEST_SHIFT, hard_square, look_up, square, square_scores, square_with
 
 
 class RPESquare(Anchored):

@@ -16,17 +16,30 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import Function
 
-from ldhd.positions import fourier, shifts
-from ldhd.positions.causal_product import causal_product, causal_product_gradients
+from ldhd.positions.kernels import fourier, shifts
+from ldhd.positions.kernels.causal_product import causal_product, causal_product_gradients
+from ldhd.positions.kernels.precision import full_precision
 
 Scores = Float[Tensor, "B H q m"]
 Rows = Float[Tensor, "B #H q k"]
+Table = Float[Tensor, "m d"] | Float[Tensor, "H m d"]
 
 LARGEST_SHIFT = 8
 """Up to this w the convolution is done by shifts, beyond it by Fourier transforms."""
 
 INDICES = 300_000
 """Table indices held at once when hard anchors are looked up."""
+
+
+def square_scores(q: Float[Tensor, "B H q d"], table: Table, keys: int) -> Float[Tensor, "B H q s"]:
+    """Return q_j . R_m for the distances m that k positions can have, or more, and at least for m = -1, 0, 1."""
+    rows = table.shape[-2]
+    if rows % 2 == 0:
+        raise ValueError(f"the table must hold R_-w .. R_w, an odd number of rows, got {rows}")
+    w = rows // 2
+    kept = w if w <= LARGEST_SHIFT else min(w, max(keys - 1, 1))
+    scores = full_precision(q @ table[..., w - kept : w + kept + 1, :].transpose(-1, -2))
+    return scores.expand(*scores.shape[:-1], 3) if kept == 0 else scores
 
 
 def square(scores: Scores, rows: Rows) -> Float[Tensor, "B H k k"]:

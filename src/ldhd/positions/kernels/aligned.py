@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.autograd.function import Function
 
 Weights = Float[Tensor, "B H q k"]
+Table = Float[Tensor, "m d"] | Float[Tensor, "H m d"]
 
 
 def align(weights: Weights) -> Weights:
@@ -29,6 +30,15 @@ def restore(rows: Weights) -> Weights:
 def key_rows(scores: Float[Tensor, "B A k"], queries: int) -> Float[Tensor, "B A q k"]:
     """The aligned softmax over l <= j of `scores[l]`, in the last `queries` rows; a score of -inf has weight 0."""
     return _KeyRows.apply(scores, queries)
+
+
+def absolute_keys(rows: Float[Tensor, "B #H q k"], table: Table) -> Float[Tensor, "B H q d"]:
+    """Return the sums over distances e of rows[i, e] R_e, what RPE-Absolute adds to the key at i.
+
+    `rows` are aligned; `table` holds R_0 .. R_w, and distances beyond w take the last row.
+    """
+    distance = torch.arange(rows.shape[-1] - 1, -1, -1, device=table.device)
+    return rows.to(table.dtype) @ table.index_select(-2, distance.clamp_(max=table.shape[-2] - 1))
 
 
 def _align(weights: Tensor) -> Tensor:
