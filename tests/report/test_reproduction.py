@@ -5,8 +5,8 @@ from pathlib import Path
 
 from ldhd.experiments.presets import PRESETS
 from ldhd.experiments.reproduction import Outcome
+from ldhd.positions import POSITIONS
 from ldhd.report.by_task import draw_by_task
-from ldhd.report.look import COLOURS
 from ldhd.report.plot import MOST_BANDS
 from ldhd.report.reproduction import reproduction_view, write_reproduction
 from ldhd.report.summary import Cell
@@ -63,7 +63,9 @@ def test_a_panel_for_each_task_and_every_embedding_named_once():
     assert copy.lines[0].get_marker() != copy.lines[1].get_marker() == parity.lines[0].get_marker()
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["training scales", "rpe-square", "rpe"]
-    assert [handle.get_color() for handle in legend.legend_handles[1:]] == [COLOURS["rpe-square"], COLOURS["rpe"]]
+    assert [handle.get_color() for handle in legend.legend_handles[1:]] == [
+        POSITIONS[name].color for name in ("rpe-square", "rpe")
+    ]
 
 
 def test_bands_are_left_out_where_they_would_hide_each_other():

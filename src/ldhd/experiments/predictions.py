@@ -1,4 +1,4 @@
-"""Predictions by name: of tasks, embeddings and their options, and the whole matrix that is registered."""
+"""Predictions for tasks and embeddings given by name, and the matrix of predictions that is registered."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any
 
 from ldhd.experiments.defaults import defaults_of
 from ldhd.experiments.parts import PositionOptions, build_position, load_task, position_options, position_settings
+from ldhd.positions import POSITIONS, Position
 from ldhd.predict import Prediction, Source, predict_layers
 from ldhd.predict.description import parse_description
 from ldhd.predict.design import Design, design
@@ -25,10 +26,6 @@ REGISTERED = (
 )
 """The embeddings of the registered matrix."""
 
-ALL_POSITIONS = (*REGISTERED, "coupled", "latent-window")
-"""What `all` stands for. Others are asked for by name: FIRE learns what its relation depends on, and randomized ids
-have more draws than can be listed, so that predictions about them are rough."""
-
 TEST_SCALES = tuple(range(1, 11))
 FAR_SCALES = (*TEST_SCALES, 20, 50, 100)
 
@@ -40,15 +37,12 @@ VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("abacus", {"max_offset": 0}),
     ("abacus", {"max_offset": 20}),
 )
-"""What is registered: each embedding as it is, and clipped or not, with offsets or without."""
-
-RELATION_OPTIONS = ("max_distance", "max_offset", "threshold", "max_length", "test_length", "window", "absolute")
-"""The options of embeddings that their relations depend on."""
+"""The registered variants: every embedding with its default options, then with other limits of distance and offset."""
 
 
 @dataclass(frozen=True)
 class NamedPrediction:
-    """A prediction with the options of its embedding."""
+    """A prediction together with the options of its embedding."""
 
     prediction: Prediction
     options: PositionOptions
@@ -57,8 +51,21 @@ class NamedPrediction:
         return {**self.prediction.document(), "position_options": self.options}
 
 
+def enumerable_positions() -> list[str]:
+    """Return the names for which `all` stands: the registered embeddings and all others that can be enumerated.
+
+    Predictions about the remaining embeddings are approximate, so they have to be requested by name.
+    """
+    return list(dict.fromkeys([*REGISTERED, *(name for name, kind in POSITIONS.items() if kind.enumerable)]))
+
+
+def relation_settings(options: PositionOptions) -> PositionOptions:
+    """Return the options of each term on which its relations depend; all options of embeddings that are not ours."""
+    return {term: POSITIONS.get(term, Position).relation_settings(own) for term, own in options.items()}
+
+
 def load_source(name: str) -> Task | Source:
-    """A task by name or `module:Class`, or the description in a TOML file."""
+    """Load a task by name or `module:Class`, or the description of a task from a TOML file."""
     if not name.endswith(".toml"):
         return load_task(name)
     path = Path(name)
@@ -78,78 +85,92 @@ def predictions(
     test_scales: Sequence[int] = TEST_SCALES,
     settings: Mapping[str, Any] | None = None,
 ) -> Iterator[NamedPrediction]:
-    """Predictions of all tasks with all embeddings, `all` standing for ours; settings are `position.X`."""
-    names = [name for task in tasks for name in (TASKS if task == "all" else [task])]
-    chosen = [name for position in positions for name in (ALL_POSITIONS if position == "all" else [position])]
+    """Predict every task with every embedding.
+
+    Args:
+        tasks: Names of tasks; `all` stands for every task of ours.
+        positions: Names of embeddings; `all` stands for `enumerable_positions`.
+        layers: Depths of the model.
+        train_scales: Training scales, those of the task by default.
+        test_scales: Test scales.
+        settings: Options of the embeddings as `position.X`; each embedding takes those that it has.
+    """
+    task_names = [name for task in tasks for name in (TASKS if task == "all" else [task])]
+    names = [name for position in positions for name in (enumerable_positions() if position == "all" else [position])]
     settings = settings or {}
-    given = {
+    overrides = {
         position: {key.removeprefix("position."): value for key, value in settings.items() if key in known}
-        for position, known in position_settings(chosen, settings).items()
+        for position, known in position_settings(names, settings).items()
     }
-    loaded = {name: load_source(name) for name in names}
-    for name, task in loaded.items():
-        for position in chosen:
-            scales = task.train_scales if train_scales is None else train_scales
-            yield from _named(name, task, position, given[position], scales, test_scales, layers)
+    sources = {name: load_source(name) for name in task_names}
+    for task_name, source in sources.items():
+        scales = source.train_scales if train_scales is None else train_scales
+        for position in names:
+            yield from _predict(task_name, source, position, overrides[position], scales, test_scales, layers)
 
 
 def designed(
     name: str, train_scales: Sequence[int] | None, test_scales: Sequence[int], layers: int
 ) -> tuple[Design, dict[str, tuple[bool, str]]]:
-    """The design of a task; for each embedding of ours, whether it refines it, and the verdict of the predictor."""
-    task = load_source(name)
-    scales = task.train_scales if train_scales is None else train_scales
-    found = design(task, scales, test_scales, layers)
+    """Design an embedding for a task.
+
+    Returns:
+        The design, and for each of `enumerable_positions` whether it refines the design and the predictor's verdict.
+    """
+    source = load_source(name)
+    scales = source.train_scales if train_scales is None else train_scales
+    found = design(source, scales, test_scales, layers)
     embeddings: dict[str, tuple[bool, str]] = {}
-    for position in ALL_POSITIONS:
-        (named,) = _named(name, task, position, {}, scales, test_scales, (layers,))
+    for position in enumerable_positions():
+        (named,) = _predict(name, source, position, {}, scales, test_scales, (layers,))
         refines = found.refined_by(build_position(position, named.options))
         embeddings[position] = refines, named.prediction.verdict
     return found, embeddings
 
 
 def registered_matrix() -> Iterator[NamedPrediction]:
-    """Every task with every variant, one and two layers, to scale 10 and to scale 100."""
+    """Predict every task with every variant, with one and two layers, up to scale 10 and up to scale 100."""
     for name, task in TASKS.items():
-        trained = {tuple(task.train_scales), (1, 2, 3, 4, 5)}
-        for train_scales in sorted(trained):
+        for train_scales in _registered_train_scales(task):
             for test_scales in (TEST_SCALES, FAR_SCALES):
-                for position, given in VARIANTS:
-                    yield from _named(name, task, position, given, train_scales, test_scales, (1, 2))
+                for position, overrides in VARIANTS:
+                    yield from _predict(name, task, position, overrides, train_scales, test_scales, (1, 2))
 
 
 def registered_count() -> int:
-    return sum(len({tuple(task.train_scales), (1, 2, 3, 4, 5)}) for task in TASKS.values()) * 2 * len(VARIANTS) * 2
+    """Return the number of predictions in the registered matrix."""
+    return sum(len(_registered_train_scales(task)) for task in TASKS.values()) * 2 * len(VARIANTS) * 2
 
 
 def entry(named: NamedPrediction) -> dict[str, Any]:
-    """A prediction as it is registered: short, and with the options that its relations depend on."""
+    """Return a prediction as it is registered: in short, with the options on which its relations depend."""
     document = named.document()
     document["slots"] = {slot: value["verdict"] for slot, value in document["slots"].items()}
     document["witness"] = document["witness"] and document["witness"]["words"]
-    document["position_options"] = {
-        term: {key: value for key, value in options.items() if key in RELATION_OPTIONS}
-        for term, options in named.options.items()
-    }
+    document["position_options"] = relation_settings(named.options)
     return document
 
 
-def _usual_options(task: str, position: str) -> dict[str, Any]:
-    """What `ldhd run` gives the embedding on this task where nothing is said."""
+def _registered_train_scales(task: Task) -> list[tuple[int, ...]]:
+    return sorted({tuple(task.train_scales), (1, 2, 3, 4, 5)})
+
+
+def _default_options(task: str, position: str) -> dict[str, Any]:
+    """Return the options that `ldhd run` gives the embedding on this task by default."""
     settings = defaults_of(task, position).settings
     return {key.removeprefix("position."): value for key, value in settings.items() if key.startswith("position.")}
 
 
-def _named(
+def _predict(
     name: str,
     task: Task | Source,
     position: str,
-    given: Mapping[str, Any],
+    overrides: Mapping[str, Any],
     train_scales: Sequence[int],
     test_scales: Sequence[int],
     layers: Sequence[int],
 ) -> Iterator[NamedPrediction]:
-    options = position_options(position, {**_usual_options(name, position), **given})
+    options = position_options(position, {**_default_options(name, position), **overrides})
     embedding = build_position(position, options)
     try:
         found = predict_layers(task, embedding, train_scales, test_scales, layers, name=position)

@@ -15,9 +15,10 @@ from typing import Any, Literal
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.groups import setting
 from ldhd.experiments.parts import PositionOptions, load_task
-from ldhd.experiments.predictions import RELATION_OPTIONS
+from ldhd.experiments.predictions import relation_settings
 from ldhd.experiments.record import Record, read_config, read_record
 from ldhd.experiments.verdict import measured_verdict
+from ldhd.positions import POSITIONS, Position
 from ldhd.predict.paper import PAPER_OUTCOMES
 
 FILE = "results/predictions.json"
@@ -169,7 +170,7 @@ def _compare(group: Sequence[tuple[RunConfig, Record]], register: Register) -> C
     return Comparison(
         task=config.task,
         position=config.position,
-        position_options=_relation_options(config.position_options),
+        position_options=relation_settings(config.position_options),
         layers=config.model_options.layers,
         train_scales=config.train_scales,
         largest_scale=largest,
@@ -187,25 +188,18 @@ def _compare(group: Sequence[tuple[RunConfig, Record]], register: Register) -> C
     )
 
 
-def _relation_options(options: PositionOptions) -> PositionOptions:
-    return {term: {k: v for k, v in own.items() if k in RELATION_OPTIONS} for term, own in options.items()}
-
-
 def _same_relations(options: PositionOptions, config: RunConfig) -> bool:
-    """Whether relations are the same: equal options, or distances that no string of the run reaches."""
-    own = _relation_options(config.position_options)
+    """Return whether the predicted and the measured embedding have the same relations on every string of the run."""
+    own = relation_settings(config.position_options)
     if own == options:
         return True
     task = load_task(config.task).for_scales(config.train_scales + config.test_scales)
     longest = len(task.instance(task.latent.longest(max(config.test_scales))).text)
 
-    def capped(given: PositionOptions) -> PositionOptions:
-        return {
-            term: {k: min(v, longest) if k == "max_distance" else v for k, v in row.items()}
-            for term, row in given.items()
-        }
+    def representative(settings: PositionOptions) -> PositionOptions:
+        return {term: POSITIONS.get(term, Position).equivalent_settings(row, longest) for term, row in settings.items()}
 
-    return capped(own) == capped(options)
+    return representative(own) == representative(options)
 
 
 def _count(rows: Sequence[Comparison]) -> Count:

@@ -22,22 +22,25 @@ from ldhd.positions.rpe_square import RPESquare
 from ldhd.positions.sum import Sum
 
 POSITIONS: dict[str, type[Position]] = {
-    "none": NoPosition,
-    "absolute": Absolute,
-    "rope": Rotary,
-    "alibi": Alibi,
-    "rpe": RPE,
-    "rpe-square": RPESquare,
-    "rpe-absolute": RPEAbsolute,
-    "abacus": Abacus,
-    "latent-window": LatentWindow,
-    "coupled": Coupled,
-    "fire": Fire,
-    "randomized-absolute": RandomizedAbsolute,
-    "randomized-rope": RandomizedRotary,
-    "randomized-alibi": RandomizedAlibi,
-    "randomized-rpe": RandomizedRPE,
-    "randomized-fire": RandomizedFire,
+    kind.name: kind
+    for kind in (
+        NoPosition,
+        Absolute,
+        Rotary,
+        Alibi,
+        RPE,
+        RPESquare,
+        RPEAbsolute,
+        Abacus,
+        LatentWindow,
+        Coupled,
+        Fire,
+        RandomizedAbsolute,
+        RandomizedRotary,
+        RandomizedAlibi,
+        RandomizedRPE,
+        RandomizedFire,
+    )
 }
 
 __all__ = [

@@ -11,6 +11,10 @@ class Abacus(DigitPlaces):
     McLeish et al., Transformers Can Do Arithmetic with the Right Embeddings, 2024.
     """
 
+    name = "abacus"
+    title = "Abacus"
+    color = "#CC79A7"
+
     @staticmethod
     def raised(ids: Ids, offset: Ids) -> Ids:
         return ids + offset * (ids > 0)

@@ -16,6 +16,10 @@ class Absolute(Position):
     linear attention with it.
     """
 
+    name = "absolute"
+    title = "APE"
+    color = "#8C6D31"
+    relation_options = ()
     additive = True
 
     def __init__(self, dimension: int, heads: int, layer: int = 0, *, table_size: int = 1024):

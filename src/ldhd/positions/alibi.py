@@ -16,6 +16,9 @@ class Alibi(Relative):
     Press, Smith and Lewis, Train Short, Test Long, 2022.
     """
 
+    name = "alibi"
+    title = "ALiBi"
+    color = "#56B4E9"
     falling = True
     slopes: Tensor
 

@@ -1,18 +1,21 @@
 """What RPE-Square and RPE-Absolute share: anchors, and a table of vectors indexed by clipped distances."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import nn
 
 from ldhd.positions.anchor import Anchor, Hard, Projections
-from ldhd.positions.position import Position
+from ldhd.positions.position import Position, Reading
 
 
 class Anchored(Position):
     """An embedding that measures distances from anchors; see `Anchor` for its options."""
 
     additive = True
+    relation_options = ("max_distance",)
 
     def __init__(
         self,
@@ -39,3 +42,11 @@ class Anchored(Position):
     @abstractmethod
     def rows(max_distance: int) -> int:
         """How many rows R has."""
+
+    def readings(self) -> tuple[Reading, ...]:
+        return (Reading(anchored=True),)
+
+    @classmethod
+    def equivalent_settings(cls, settings: Mapping[str, Any], length: int) -> dict[str, Any]:
+        """Distances beyond the string do not occur."""
+        return {name: min(value, length) for name, value in settings.items()}

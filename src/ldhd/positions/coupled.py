@@ -13,6 +13,10 @@ class Coupled(DigitPlaces):
     2024.
     """
 
+    name = "coupled"
+    title = "Position coupling"
+    color = "#882255"
+
     @staticmethod
     def raised(ids: Ids, offset: Ids) -> Ids:
         return ids + offset

@@ -21,6 +21,7 @@ class DigitPlaces(Position):
     """
 
     additive = True
+    relation_options = ("max_offset",)
 
     def __init__(
         self,
@@ -48,7 +49,7 @@ class DigitPlaces(Position):
         largest = max(_place(tokens, index) for index in range(len(tokens))) + (self.max_offset if training else 0)
         if largest > self.table_size:
             raise ValueError(
-                f"{self._name}: digit ids up to {largest} are needed, the table holds {self.table_size}; "
+                f"{self.name}: digit ids up to {largest} are needed, the table holds {self.table_size}; "
                 "raise table_size"
             )
 
@@ -78,7 +79,7 @@ class DigitPlaces(Position):
             ids = self.raised(ids, torch.randint(self.max_offset + 1, (len(ids), 1), device=ids.device))
         if int(ids.max()) > self.table_size:
             raise ValueError(
-                f"{self._name}: digit {int(ids.max())} of a number is beyond the table of {self.table_size}"
+                f"{self.name}: digit {int(ids.max())} of a number is beyond the table of {self.table_size}"
             )
         return self.table[ids]
 
@@ -93,10 +94,6 @@ class DigitPlaces(Position):
         query, key = self.relation(tokens, j, i)
         offsets = range(self.max_offset + 1)
         return tuple((self.raised(query, offset), self.raised(key, offset)) for offset in offsets)
-
-    @property
-    def _name(self) -> str:
-        return type(self).__name__.lower()
 
 
 def _place(tokens: Sequence[str], index: int) -> int:

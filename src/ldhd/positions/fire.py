@@ -27,6 +27,12 @@ class Fire(Relative):
     Li et al., Functional Interpolation for Relative Positions Improves Long Context Transformers, 2024.
     """
 
+    name = "fire"
+    title = "FIRE"
+    color = "#E34A33"
+    relation_options = ("threshold",)
+    enumerable = False  # c and L, on which the relation depends, are learned
+
     def __init__(self, dimension: int, heads: int, layer: int = 0, *, threshold: float = 512.0):
         super().__init__(dimension, heads, layer)
         if threshold <= 0:

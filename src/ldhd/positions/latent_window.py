@@ -12,7 +12,7 @@ from ldhd.positions.anchor import Anchor, natural_distances
 from ldhd.positions.cache import Cache, append, append_rows
 from ldhd.positions.kernels.precision import full_precision
 from ldhd.positions.kernels.square import look_up, square_with
-from ldhd.positions.position import Position
+from ldhd.positions.position import Position, Reading
 
 BEYOND = 20.0
 """How far below zero the logits beyond the window are in a test."""
@@ -42,6 +42,11 @@ class LatentWindow(Position):
     head sees grow with the string.
     """
 
+    name = "latent-window"
+    title = "Latent window"
+    color = "#332288"
+    relation_options = ("window", "absolute")
+    ignorable = False
     additive = True
 
     def __init__(
@@ -130,3 +135,10 @@ class LatentWindow(Position):
     def _inside(self, query: int, key: int) -> Hashable:
         """The class of a key, given both places; place 0 is an anchor's."""
         return query - key if key and abs(query - key) <= self.window else OUTSIDE
+
+    def readings(self) -> tuple[Reading, ...]:
+        """With `absolute`, a head is of one kind or of the other; those that count from the start have no anchors."""
+        if not self.absolute:
+            return (Reading(anchored=True),)
+        other = Reading(" from the start", 1) if self.absolute == "start" else Reading(", of the key", 1, anchored=True)
+        return Reading(component=0, anchored=True), other

@@ -11,6 +11,9 @@ class NoPosition(Position):
     Kazemnejad et al., The Impact of Positional Encoding on Length Generalization in Transformers, 2023.
     """
 
+    name = "none"
+    title = "NoPE"
+    color = "#000000"
     additive = True
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> None:

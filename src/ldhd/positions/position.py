@@ -1,13 +1,26 @@
 """What every position embedding can do: three hooks of the attention, and the class of a pair of positions."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
-from typing import ClassVar
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from ldhd.positions.cache import Cache
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way in which an attention head can use the relation of an embedding."""
+
+    suffix: str = ""
+    """Appended to the name of the embedding's class when the reading is described."""
+    component: int | None = None
+    """The component of the relation that the head uses, None for the whole of it."""
+    anchored: bool = False
+    """Whether the head learns which delimiters are anchors, so that any of them may be none."""
 
 
 class Position(nn.Module, ABC):
@@ -18,6 +31,25 @@ class Position(nn.Module, ABC):
     Valid tokens are contiguous in each row: padding stands on the left, on the right, or on both sides, so the
     difference of two indices is the distance of two valid tokens.
     """
+
+    name: ClassVar[str] = ""
+    """The embedding's key in `POSITIONS`. Embeddings of users have none and need none."""
+
+    title: ClassVar[str] = ""
+    """The name under which its paper introduces it, for figures."""
+
+    color: ClassVar[str] = "#7F7F7F"
+    """Its color in every figure."""
+
+    relation_options: ClassVar[tuple[str, ...] | None] = None
+    """The options on which `relation` and `training_relations` depend, None for all of them."""
+
+    enumerable: ClassVar[bool] = True
+    """Whether `relation` and `training_relations` list everything the embedding can do, so that predictions are
+    exact."""
+
+    ignorable: ClassVar[bool] = True
+    """Whether a head can learn to ignore it; it cannot where scores are fixed (`falling`)."""
 
     additive: ClassVar[bool] = False
     """Whether it only adds, to the logits or to the token embeddings, so that it can be one term of a sum."""
@@ -77,3 +109,29 @@ class Position(nn.Module, ABC):
     def training_relations(self, tokens: Sequence[str], j: int, i: int) -> tuple[Hashable, ...]:
         """The classes a pair has in training, one for each random choice made there, the same choice for all pairs."""
         return (self.relation(tokens, j, i),)
+
+    def summands(self) -> Sequence["Position"]:
+        """The embeddings of which this is the sum."""
+        return (self,)
+
+    def readings(self) -> tuple[Reading, ...]:
+        """The ways in which one head can use the relation, the most informative first; none if it says nothing.
+
+        If the relation is a pair, of what is known of the query and of the key, a head can use the key's alone.
+        """
+        sample = self.relation("b0", 1, 1)
+        if sample is None:
+            return ()
+        if isinstance(sample, tuple) and len(sample) == 2:
+            return Reading(), Reading(" of the key", component=1)
+        return (Reading(),)
+
+    @classmethod
+    def relation_settings(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options on which the relations depend, out of all options."""
+        return {k: v for k, v in options.items() if cls.relation_options is None or k in cls.relation_options}
+
+    @classmethod
+    def equivalent_settings(cls, settings: Mapping[str, Any], length: int) -> dict[str, Any]:
+        """A representative of all `relation_settings` that agree on strings of up to `length` tokens."""
+        return dict(settings)

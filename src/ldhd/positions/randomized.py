@@ -4,7 +4,7 @@ import random
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from functools import cache
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -34,6 +34,9 @@ class Randomized(Position):
     for strings of up to `test_length` tokens.
     Ruoss et al., Randomized Positional Encodings Boost Length Generalization of Transformers, 2023.
     """
+
+    relation_options: ClassVar[tuple[str, ...]] = ("max_length", "test_length")
+    enumerable = False  # there are more draws of ids than can be listed
 
     def __init__(self, dimension: int, heads: int, layer: int = 0, *, max_length: int = 2048, test_length: int = 128):
         super().__init__(dimension, heads, layer)
@@ -83,6 +86,9 @@ class Randomized(Position):
 class RandomizedAbsolute(Randomized):
     """x_i + p_{id(i)}: `absolute` at n random ids of `max_length`, in rising order."""
 
+    name = "randomized-absolute"
+    title = "Randomized APE"
+    color = "#C7B27C"
     additive = True
 
     def wrap(self) -> Position:
@@ -100,6 +106,10 @@ class RandomizedAbsolute(Randomized):
 
 class RandomizedRotary(Randomized):
     """`rope` at n random ids of `max_length`, in rising order."""
+
+    name = "randomized-rope"
+    title = "Randomized RoPE"
+    color = "#F2C879"
 
     def wrap(self) -> Position:
         return Rotary(self.dimension, self.heads, self.layer)
@@ -132,6 +142,10 @@ class RandomizedRelative(Randomized):
 class RandomizedRPE(RandomizedRelative):
     """q_j . (k_i + R_{id(j) - id(i)}): `rpe` at n random ids of `max_length`, in rising order."""
 
+    name = "randomized-rpe"
+    title = "Randomized RPE"
+    color = "#EBA877"
+
     def wrap(self) -> Relative:
         return RPE(self.dimension, self.heads, self.layer, max_distance=self.max_length - 1)
 
@@ -139,6 +153,9 @@ class RandomizedRPE(RandomizedRelative):
 class RandomizedAlibi(RandomizedRelative):
     """-slope_h (id(j) - id(i)): `alibi` at n random ids of `max_length`, in rising order."""
 
+    name = "randomized-alibi"
+    title = "Randomized ALiBi"
+    color = "#A6D8F3"
     falling = True
 
     def wrap(self) -> Relative:
@@ -147,6 +164,11 @@ class RandomizedAlibi(RandomizedRelative):
 
 class RandomizedFire(RandomizedRelative):
     """f(psi(id(j) - id(i)) / psi(max(L, id(j)))): `fire` at n random ids of `max_length`, in rising order."""
+
+    name = "randomized-fire"
+    title = "Randomized FIRE"
+    color = "#F4A79A"
+    relation_options = ("max_length", "test_length", "threshold")
 
     def __init__(
         self,

@@ -15,6 +15,11 @@ class Rotary(Position):
     Su et al., RoFormer, 2021.
     """
 
+    name = "rope"
+    title = "RoPE"
+    color = "#E69F00"
+    relation_options = ()
+
     def __init__(self, dimension: int, heads: int, layer: int = 0, *, base: float = 10_000.0):
         super().__init__(dimension, heads, layer)
         if self.head_dimension % 2:

@@ -1,6 +1,7 @@
 """Relative position embedding (RPE), key-only."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -17,6 +18,11 @@ class RPE(Relative):
     for values; R is learned for each head. The paper's Theorem 4 and Corollary 2 are about a linear attention
     with it.
     """
+
+    name = "rpe"
+    title = "RPE"
+    color = "#D55E00"
+    relation_options = ("max_distance",)
 
     def __init__(
         self, dimension: int, heads: int, layer: int = 0, *, max_distance: int = 1024, table_std: float = 0.02
@@ -50,6 +56,11 @@ class RPE(Relative):
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return min(j - i, self.max_distance)
+
+    @classmethod
+    def equivalent_settings(cls, settings: Mapping[str, Any], length: int) -> dict[str, Any]:
+        """Distances beyond the string do not occur."""
+        return {name: min(value, length) for name, value in settings.items()}
 
 
 def relative_scores(

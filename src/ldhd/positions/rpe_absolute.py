@@ -18,6 +18,10 @@ class RPEAbsolute(Anchored):
     to `max_distance`, the last row beyond.
     """
 
+    name = "rpe-absolute"
+    title = "RPE-Absolute"
+    color = "#009E73"
+
     @staticmethod
     def rows(max_distance: int) -> int:
         return max_distance + 1

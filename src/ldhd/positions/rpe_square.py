@@ -22,6 +22,10 @@ class RPESquare(Anchored):
     row that a long instance uses was trained on short ones.
     """
 
+    name = "rpe-square"
+    title = "RPE-Square"
+    color = "#0072B2"
+
     @staticmethod
     def rows(max_distance: int) -> int:
         return 2 * max_distance + 1

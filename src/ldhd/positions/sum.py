@@ -53,6 +53,9 @@ class Sum(Position):
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
         return tuple(term.relation(tokens, j, i) for term, _ in self._each(None))
 
+    def summands(self) -> list[Position]:
+        return [term for term, _ in self._each(None)]
+
     def training_relations(self, tokens: Sequence[str], j: int, i: int) -> tuple[Hashable, ...]:
         """Each choice of a term that makes one, with every choice of the others."""
         return tuple(product(*(term.training_relations(tokens, j, i) for term, _ in self._each(None))))

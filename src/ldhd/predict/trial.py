@@ -10,7 +10,7 @@ from ldhd.predict.cases import Case, delimiters
 from ldhd.predict.cells import Order, Outcome, Table, absent_rows, examine, unseen_share
 from ldhd.predict.prediction import Step
 from ldhd.predict.rows import ABSENT, Bools, Ints, Rows, Vocabulary, token_types
-from ldhd.predict.views import Part, View, choices, terms, views
+from ldhd.predict.views import Part, View, choices, views
 
 KEPT = 12
 """Tables kept at once: an embedding with many views has many, and those of long strings are large."""
@@ -123,7 +123,7 @@ class Trial:
 
     def rows(self, hop: str | None) -> list[Rows]:
         if hop not in self._rows:
-            most = max(choices(term) for term in terms(self.position))
+            most = max(choices(term) for term in self.position.summands())
             self._rows[hop] = [Rows(self.train, True, most, hop), Rows(self.test, False, 1, hop)]
         return self._rows[hop]
 

@@ -1,31 +1,29 @@
-"""What one head can know of two positions: the relation of an embedding, or any part of it.
+"""What one attention head can know of two positions: the relation of an embedding, or a part of it.
 
-A head may ignore a term of a sum, or one of the two numbers of a class such as (j, i); it may ignore position
-altogether. The anchors of RPE-Square, RPE-Absolute and the latent window are learned by each head, so it may choose
-which delimiters are anchors; a window cannot be ignored, and a head of it is of one kind or the other. Scores that are
-fixed (ALiBi) cannot be ignored.
+A head can ignore a term of a sum, and position altogether, unless the embedding says otherwise (`Position.ignorable`):
+the scores of ALiBi are fixed, and a latent window hides keys. It can use the parts of a relation that the embedding
+lists (`Position.readings`), and where it learns its anchors, any choice of delimiters as anchors.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, product
+from dataclasses import dataclass
+from itertools import chain, combinations, product
 
-from ldhd.positions import LatentWindow, Position, Sum
-from ldhd.positions.anchored import Anchored
+from ldhd.positions import Position
 
 
 @dataclass(frozen=True)
 class Part:
-    """A relation within reach of a head: of one term, with some delimiters as anchors, perhaps one number of it."""
+    """A relation that a head can use: that of one term or a component of it, with some delimiters as anchors."""
 
     name: str
     term: Position
     masked: str = ""
-    """Delimiters that are no anchors, hidden from the relation as if they were digits."""
+    """Delimiters that are no anchors; the relation reads digits in their place."""
     component: int | None = None
 
     def classes(self, text: str, queries: Sequence[int], training: bool) -> list[list[list[Hashable]]]:
-        """For each random choice of training, or once, the class of each query and each key up to it."""
+        """The class of each query with each key up to it, once for every random choice that training makes."""
         text = text.translate({ord(token): "0" for token in self.masked})
         if training and choices(self.term) > 1:
             rows = [[self.term.training_relations(text, j, i) for i in range(j + 1)] for j in queries]
@@ -39,7 +37,7 @@ class Part:
 
 @dataclass(frozen=True)
 class View:
-    """The parts one head uses together; none of them: content alone."""
+    """The parts that one head uses together; without any, it attends by content alone."""
 
     parts: tuple[Part, ...]
 
@@ -49,56 +47,35 @@ class View:
 
 
 def views(position: Position, delimiters: Sequence[str]) -> list[View]:
-    """Everything a head with this embedding can know, the most first."""
-    choices = [_choices(term, delimiters) for term in terms(position)]
-    found = [View(tuple(part for part in chosen if part is not None)) for chosen in product(*choices)]
+    """All views that a head with this embedding can have, those with the most parts first."""
+    parts = (_choices(term, delimiters) for term in position.summands())
+    found = [View(tuple(part for part in chosen if part is not None)) for chosen in product(*parts)]
     return sorted(found, key=lambda view: -len(view.parts))
 
 
 def choices(term: Position) -> int:
-    """How many random choices training makes between."""
+    """The number of random choices that training makes between."""
     return len(term.training_relations("b0", 1, 1))
 
 
-def terms(position: Position) -> list[Position]:
-    if not isinstance(position, Sum):
-        return [position]
-    return [term for term in position.terms if isinstance(term, Position)]
-
-
-def _choices(term: Position, delimiters: Sequence[str]) -> list[Part | None]:
-    name = type(term).__name__
-    if term.falling:
-        return [Part(name, term)]
-    if isinstance(term, Anchored):
-        return [*_anchored(term, name, delimiters), None]
-    if isinstance(term, LatentWindow):
-        return _window(term, name, delimiters)
-    sample = term.relation("b0", 1, 1)
-    if sample is None:
-        return [None]
-    if isinstance(sample, tuple) and len(sample) == 2:
-        return [Part(name, term), Part(f"{name} of the key", term, component=1), None]
-    return [Part(name, term), None]
-
-
-def _window(term: LatentWindow, name: str, delimiters: Sequence[str]) -> list[Part | None]:
-    parts = list(_anchored(term, name, delimiters))
-    if not term.absolute:
-        return [*parts]
-    square = [replace(part, component=0) for part in parts]
-    if term.absolute == "start":
-        return [*square, Part(f"{name} from the start", term, component=1)]
-    return [*square, *(replace(part, name=f"{part.name}, of the key", component=1) for part in parts)]
-
-
-def _anchored(term: Position, name: str, delimiters: Sequence[str]) -> Iterator[Part]:
-    """`b` stands first, so that what has no other anchor is measured from it in any case."""
-    free = [token for token in delimiters if token != "b"]
-    for hidden in range(len(free) + 1):
-        for masked in combinations(free, hidden):
+def _choices(term: Position, delimiters: Sequence[str]) -> Iterator[Part | None]:
+    """The parts of one term that a head can use; None where it can ignore the term."""
+    readings, kind = term.readings(), type(term).__name__
+    for reading in readings:
+        if not reading.anchored:
+            yield Part(f"{kind}{reading.suffix}", term, component=reading.component)
+            continue
+        for masked in _masked(delimiters):
             kept = " ".join(token for token in delimiters if token not in masked)
-            yield Part(f"{name} from {kept}", term, "".join(masked))
+            yield Part(f"{kind} from {kept}{reading.suffix}", term, "".join(masked), reading.component)
+    if (term.ignorable and not term.falling) or not readings:
+        yield None
+
+
+def _masked(delimiters: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Every set of delimiters that may be no anchors: `b` stands first and is the anchor of what has no other."""
+    free = [token for token in delimiters if token != "b"]
+    return chain.from_iterable(combinations(free, count) for count in range(len(free) + 1))
 
 
 def _component(value: Hashable, index: int) -> Hashable:

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from ldhd.report.interactive import Figure
-from ldhd.report.look import DASHES, MARKERS, colours
+from ldhd.report.look import look
 from ldhd.report.training import FATES, Course
 
 
@@ -57,14 +57,14 @@ def growth_figure(cases: Sequence[Mapping[str, Any]]) -> Figure | None:
     if not grown:
         return None
     names = list(dict.fromkeys(str(case["case"]).split(", forward")[0] for case in grown))
-    known = colours([name.split()[0] for name in names])
     data = []
     for name in names:
         points = [case for case in grown if case["case"].split(", forward")[0] == name]
         embedding = name.split()[0]
         variant = [other for other in names if other.split()[0] == embedding].index(name)
-        line = {"width": 1.8, "color": known[embedding], "dash": DASHES[variant % len(DASHES)][1]}
-        marker = {"symbol": MARKERS[variant % len(MARKERS)][1], "color": known[embedding]}
+        style = look(embedding, variant)
+        line = {"width": 1.8, "color": style.colour, "dash": style.dash[1]}
+        marker = {"symbol": style.marker[1], "color": style.colour}
         xs, ys = [case["n"] for case in points], [round(case["ratio"], 3) for case in points]
         data.append({"x": xs, "y": ys, "name": escape(name), "mode": "lines+markers", "line": line, "marker": marker})
     lengths = sorted({case["n"] for case in grown})

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from ldhd.report.look import colours
+from ldhd.report.look import look
 from ldhd.report.markup import pill, swatch
 from ldhd.report.summary import Cell
 from ldhd.report.table import percent
@@ -17,7 +17,7 @@ def matrix_section(cells: Sequence[Cell], anchors: dict[tuple[str, str], str]) -
     positions = list(dict.fromkeys(cell.position for cell in cells))
     if len(cells) < 2 or (len(tasks) < 2 and len(positions) < 4):
         return ""
-    chosen = colours(positions)
+    chosen = {position: look(position).colour for position in positions}
     head = "".join(f"<th>{swatch(chosen[name])}<code>{escape(name)}</code></th>" for name in positions)
     rows = ""
     for task in tasks:

@@ -18,7 +18,7 @@ from ldhd.files import write_json
 from ldhd.names import lookup_only
 from ldhd.report.by_task import draw_by_task
 from ldhd.report.grid import draw_grid
-from ldhd.report.look import DASHES, MARKERS, Look, looks
+from ldhd.report.look import DASHES, MARKERS, Look, looks, position_title
 from ldhd.report.paper import draw_digits, draw_matrix
 from ldhd.report.plot import draw_curves, save_figure, seeds_of
 from ldhd.report.statistics import Mean, mean_interval
@@ -28,18 +28,6 @@ from ldhd.report.terminal import plain_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-NAMES = {
-    "rpe-square": "RPE-Square",
-    "rpe-absolute": "RPE-Absolute",
-    "rpe": "RPE",
-    "rope": "RoPE",
-    "none": "NoPE",
-    "alibi": "ALiBi",
-    "abacus": "Abacus",
-    "fire": "FIRE",
-}
-"""As their papers write them."""
 
 
 def write_reproduction(
@@ -195,7 +183,7 @@ def _curves(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Reco
     panels: dict[str, list[Cell]] = {}
     for (task, _), own in by_kind(preset, configs, records).items():
         first = own[0]
-        label = NAMES.get(first.position, first.position)
+        label = position_title(first.position)
         panels.setdefault(task, []).append(Cell(task, first.position, first.model, tuple(own), label=label))
     trained, most = records[0].train_scales, max(len(cell.records) for cells in panels.values() for cell in cells)
     seeds = f"{'mean over ' * (most > 1)}{seeds_of(most)}"
@@ -208,7 +196,7 @@ def _panels(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Reco
     panels: dict[str, list[Cell]] = {}
     for (_, kind), own in by_kind(preset, configs, records).items():
         first, fitted = own[0], sum(record.fitted for record in own)
-        name = NAMES.get(first.position, first.position)
+        name = position_title(first.position)
         state = "" if fitted == len(own) else " (not fitted)" if not fitted else f" ({fitted} of {len(own)} fitted)"
         label = f"{kind.rsplit(', ', 1)[1]} of scale 5" if preset.view == "shares" else kind
         title = {"shares": name, "tasks": f"{kind}, {name}{state}"}.get(preset.view, f"{name}{state}")

@@ -11,7 +11,7 @@ from ldhd.experiments import Record, RunConfig, read_config, read_record
 from ldhd.experiments.config import FORMAT_VERSION
 from ldhd.experiments.record import FAILURE, read_metrics
 from ldhd.files import BadFileError, read_json
-from ldhd.report.look import COLOURS
+from ldhd.positions import POSITIONS
 from ldhd.report.summary import kind
 from ldhd.tasks import TASKS
 
@@ -139,7 +139,7 @@ def _run_folders(folder: Path, depth: int) -> list[Path]:
 
 def _order(run: Run) -> tuple[Any, ...]:
     """Our own tasks and embeddings in their order, users' after them by name."""
-    tasks, positions, config = list(TASKS), list(COLOURS), run.config
+    tasks, positions, config = list(TASKS), list(POSITIONS), run.config
     task = (tasks.index(config.task) if config.task in tasks else len(tasks), config.task)
     position = (positions.index(config.position) if config.position in positions else len(positions), config.position)
     return (*task, *position, kind(config), config.seed)
