@@ -1,12 +1,15 @@
 """The command line as a user types it."""
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 
 from contracts.command import ldhd
+from ldhd.experiments import make_config
+from ldhd.report.output import figure_name
 
 TINY = ["--steps", "3", "--workers", "1", "--set", "model.dimension=16", "--set", "model.heads=2"]
 TINY += ["--set", "train.batch_size=8", "--set", "train.samples=40", "--set", "test_instances=5"]
@@ -36,7 +39,21 @@ def test_run_prints_a_table_and_makes_a_figure(tmp_path, capsys):
     assert "exact match in % by scale" in out
     assert "of each answer token" in out
     assert out.count("rpe-square seed") == 2
-    assert (tmp_path / "copy-rpe-rpe-square.png").read_bytes().startswith(b"\x89PNG")
+    (figure,) = tmp_path.glob("copy-rpe-rpe-square-*.png")
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    assert f"figure: {figure}" in out
+
+
+def test_figures_of_different_settings_have_different_names():
+    def name(seed=0, **options):
+        return figure_name([make_config("copy", "rpe", seed=seed, built=False, **options)])
+
+    assert name() == name(seed=7) == "copy-rpe.png"
+    others = {name(steps=5), name(model="base"), name(test_scales=(1, 2)), name(settings={"position.max_distance": 2})}
+    assert len(others) == 4
+    assert all(re.fullmatch(r"copy-rpe-[0-9a-f]{8}\.png", other) for other in others)
+    both = [make_config("copy", position, built=False) for position in ("rpe", "rope")]
+    assert figure_name(both) == "copy-rpe-rope.png"
 
 
 def test_run_json_is_the_contract(tmp_path, capsys):

@@ -1,34 +1,53 @@
-"""What users write on the command line: ranges of scales and seeds, and settings."""
+"""Parsing of ranges of scales and seeds, and of settings, as users write them."""
 
 import json
 from collections.abc import Sequence
 from typing import Any
 
-LARGEST = 100_000
+SCALES = range(1, 100_001)
+SEEDS = range(2**63)
+MOST_VALUES = 100_000
+"""The largest number of values that a text may stand for."""
 
 
-def parse_range(text: str, name: str, least: int = 1) -> tuple[int, ...]:
-    """`1-5,10` -> (1, 2, 3, 4, 5, 10); ValueError naming the option unless the numbers are valid and rise."""
+def parse_range(text: str, name: str, allowed: range = SCALES) -> tuple[int, ...]:
+    """Parse `1-5,10` as (1, 2, 3, 4, 5, 10).
+
+    Raises ValueError, with the name of the option, unless the values are valid, allowed and distinct.
+    """
     numbers: list[int] = []
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
+    for part in (part.strip() for part in text.split(",")):
+        first, dash, last = part.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise ValueError(f"{name}: {part.strip()!r} is neither a number nor a range such as 1-5, in {text!r}")
+            raise ValueError(f"{name}: {part!r} is neither a number nor a range such as 1-5, in {text!r}")
         start, end = int(first), int(last or first)
         if start > end:
-            raise ValueError(f"{name}: {part.strip()!r} runs backwards; write {end}-{start}")
-        if end > LARGEST:
-            raise ValueError(f"{name}: {end} is above the largest value, {LARGEST}")
+            raise ValueError(f"{name}: {part!r} runs backwards; write {end}-{start}")
+        if end >= allowed.stop:
+            raise ValueError(f"{name}: {end} is above the largest value, {allowed.stop - 1}")
+        if len(numbers) + end - start >= MOST_VALUES:
+            raise ValueError(f"{name}: {text!r} names more than {MOST_VALUES} values")
         numbers += range(start, end + 1)
-    if min(numbers) < least:
-        raise ValueError(f"{name}: values start at {least}, got {min(numbers)} in {text!r}")
+    if min(numbers) < allowed.start:
+        raise ValueError(f"{name}: values start at {allowed.start}, got {min(numbers)} in {text!r}")
     if len(set(numbers)) != len(numbers):
         raise ValueError(f"{name}: {text!r} names a value twice")
     return tuple(sorted(numbers))
 
 
+def format_range(numbers: Sequence[int]) -> str:
+    """Write (1, 2, 3, 20) as `1-3,20`, the inverse of `parse_range`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
+
+
 def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
-    """[`train.steps=100`, `position.hard=true`] -> {"train.steps": 100, "position.hard": True}."""
+    """Parse [`train.steps=100`, `position.hard=true`] as {"train.steps": 100, "position.hard": True}."""
     settings: dict[str, Any] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
@@ -41,7 +60,7 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """JSON where it is JSON (numbers, true, null, lists), else the text itself."""
+    """Return the value of JSON (numbers, true, null, lists), or else the text itself."""
     try:
         return json.loads(text)
     except ValueError:

@@ -6,7 +6,7 @@ import pytest
 
 from contracts.command import ldhd
 from ldhd.predict import ASSUMPTIONS, Step
-from ldhd.report.prediction import marks, ranges
+from ldhd.report.prediction import marks
 
 REVERSAL = 'format = "b x:n = z:n e"\n[needs]\nx = "x[n-1-t]"\n'
 
@@ -116,7 +116,6 @@ def test_bad_input_is_one_line(tmp_path, monkeypatch, capsys, arguments, message
     assert message in err
 
 
-def test_marks_and_ranges():
+def test_marks():
     assert marks(Step("b12=1", 2, 4, 2, None, True)) == "  ^ ?"
     assert marks(Step("b12=1", 2, 4, None, 1, True)) == " x  ?"
-    assert ranges((1, 2, 3, 20, 50, 51)) == "1-3,20,50-51"

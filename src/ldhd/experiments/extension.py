@@ -1,5 +1,7 @@
 """A finished run, trained on: a run of its own that says which one it goes on from."""
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -31,3 +33,11 @@ def extended(folder: Path, steps: int, schedule_steps: int | None = None) -> Run
     except ValidationError as error:
         raise ValueError(explain(error, "train.")) from None
     return earlier.model_copy(update={"train": train, "extended_from": earlier.hash})
+
+
+def common_folder(runs: Sequence[Path]) -> Path:
+    """Return the folder that holds all of these runs; ValueError if they lie in several."""
+    parents = [Path(os.path.normpath(run.absolute())).parent for run in runs]
+    if len(set(parents)) > 1:
+        raise ValueError("the runs to extend lie in several folders; extend those of one folder at a time")
+    return runs[0].parent if runs[0].name not in ("", "..") else parents[0]

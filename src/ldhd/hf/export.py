@@ -47,6 +47,13 @@ class Export:
             "lm_eval": self.harness_tasks,
         }
 
+    def view(self) -> Iterator[str]:
+        """Yield where the folder is, and the command that evaluates it with the lm-evaluation-harness."""
+        yield f"{self.config.task} {self.config.position}: {self.folder}"
+        if self.harness_tasks:
+            model = f"--model hf --model_args pretrained={self.folder},trust_remote_code=True"
+            yield f"to evaluate it: lm_eval {model} --include_path {self.folder} --tasks {self.harness_tasks[0]}"
+
 
 def export_run(
     run: Path,

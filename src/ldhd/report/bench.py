@@ -1,11 +1,12 @@
-"""Benchmarks in the terminal and as a picture."""
+"""The result of `ldhd bench`, and its figure."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.console import RenderableType
 from rich.table import Table
 
 from ldhd.bench import Case
@@ -25,24 +26,33 @@ MEANINGS = {
 }
 
 
-def bench_json(cases: Sequence[Case]) -> dict[str, Any]:
-    return {"cases": [asdict(case) for case in cases], "machine": machine()}
+@dataclass(frozen=True)
+class BenchResult:
+    """The cases that `ldhd bench` has measured."""
 
+    cases: Sequence[Case]
+    figures: Sequence[Path] = ()
 
-def bench_tables(cases: Sequence[Case]) -> list[Table]:
-    """One for each measure."""
-    tables = []
-    for measure in dict.fromkeys(case.measure for case in cases):
+    def document(self) -> dict[str, Any]:
+        """Return every case, and the machine it was measured on."""
+        return {"cases": [asdict(case) for case in self.cases], "machine": machine()}
+
+    def view(self) -> Iterator[RenderableType]:
+        """Yield a table for each measure, then the paths of the figures."""
+        tables = [self._table(measure) for measure in dict.fromkeys(case.measure for case in self.cases)]
+        tables[-1].caption = ", ".join(f"{key} {value}" for key, value in machine().items())
+        yield from tables
+        yield from (f"figure: {path}" for path in self.figures)
+
+    def _table(self, measure: str) -> Table:
         table = Table(title=f"{measure}: {MEANINGS[measure]}", title_justify="left", box=box.SIMPLE_HEAD)
         for column in ("case", "shape", "against", measure, "range"):
             table.add_column(column)
-        for case in (case for case in cases if case.measure == measure):
+        for case in (case for case in self.cases if case.measure == measure):
             low, high = case.spread
             span = "" if low == high else f"{low:.2f}-{high:.2f}"
             table.add_row(case.case, case.shape, case.against, f"{case.ratio:.2f}", span)
-        tables.append(table)
-    tables[-1].caption = ", ".join(f"{key} {value}" for key, value in machine().items())
-    return tables
+        return table
 
 
 def plot_growth(cases: Sequence[Case], folder: Path) -> list[Path]:

@@ -1,7 +1,7 @@
 """The report: one HTML file that opens offline, made from records alone."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
@@ -53,6 +53,16 @@ class Report:
             "problems": self.runs.problems,
             "cells": [cell_document(cell) for cell in self.cells],
         }
+
+    def view(self) -> Iterator[str]:
+        """Yield where the report and its figures are; files that could not be read were warned of."""
+        counts = [f"{len(self.runs.finished)} runs in {len(self.cells)} cells"]
+        counts += [f"{len(self.runs.failed)} failed"] if self.runs.failed else []
+        counts += [f"{len(self.runs.unfinished)} unfinished"] if self.runs.unfinished else []
+        counts += [f"{len(self.runs.problems)} unreadable"] if self.runs.problems else []
+        yield f"report: {self.path} ({', '.join(counts)})"
+        if self.figures:
+            yield f"figures: {self.figures[0].parent} ({len(self.figures)} files)"
 
 
 def write_report(

@@ -1,87 +1,98 @@
-"""One instance in words: what the model wrote, where it went wrong, what it looked at."""
+"""The result of `ldhd show`: what a model wrote for one instance, where it went wrong, what it attended to."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 from torch import Tensor
 
-from ldhd.evaluate import Trace
+from ldhd.evaluate import Trace, trace
+from ldhd.experiments import load_run
 from ldhd.report.terminal import plain_table
 from ldhd.tasks import Task
 
 
-def trace_json(trace: Trace, task: Task) -> dict[str, Any]:
-    """Everything `ldhd show` prints."""
-    needs = task.needs(trace.instance)
-    return {
-        "prompt": trace.instance.prompt,
-        "answer": trace.instance.answer,
-        "output": trace.output,
-        "correct": trace.first_error is None,
-        "first_error": trace.first_error,
-        "needs": needs,
-        "attention_on_needs": trace.slots(needs),
-        "anchors": [[_strongest(row) for row in layer] for layer in trace.anchors.values()],
-    }
+def trace_run(folder: Path, prompt: str, device: str = "cpu") -> "TracedInstance":
+    """Let the model of a finished run answer a prompt."""
+    _, task, model = load_run(folder, device)
+    return TracedInstance(task, trace(model, task.read(prompt)))
 
 
-def trace_view(trace: Trace, task: Task) -> RenderableType:
-    """The output beside the answer, the attention on each needed slot, and each head's anchors."""
-    heading = "\nattention on what each answer token needs, token@index (the strongest head):"
-    parts: list[RenderableType] = [_output(trace), Text(heading), _attention(trace, task)]
-    if trace.anchors:
-        heading = "anchors, the token each position measures its distance from (~ where its weight is below 0.9):"
-        parts += [Text(heading), _anchors(trace)]
-    return Group(*parts)
+@dataclass(frozen=True)
+class TracedInstance:
+    """One instance of a task, answered by a model."""
 
+    task: Task
+    trace: Trace
 
-def _output(trace: Trace) -> Text:
-    error = trace.first_error
-    text = Text(f"prompt  {trace.instance.prompt}\nanswer  {trace.instance.answer}\noutput  ")
-    if error is None:
-        return text.append(trace.output, style="green").append("   correct")
-    text.append(trace.output[:error], style="green").append(trace.output[error:], style="bold red")
-    written = trace.output[error : error + 1] or "nothing"
-    return text.append(f"   first error at token {error}: {written} instead of {trace.instance.answer[error]}")
+    def document(self) -> dict[str, Any]:
+        instance, needs = self.trace.instance, self.task.needs(self.trace.instance)
+        return {
+            "prompt": instance.prompt,
+            "answer": instance.answer,
+            "output": self.trace.output,
+            "correct": self.trace.first_error is None,
+            "first_error": self.trace.first_error,
+            "needs": needs,
+            "attention_on_needs": self.trace.slots(needs),
+            "anchors": [[_strongest(row) for row in layer] for layer in self.trace.anchors.values()],
+        }
 
+    def view(self) -> Iterator[RenderableType]:
+        """Yield the output beside the answer, the attention on each needed slot, and the anchors of each head."""
+        yield self._output()
+        yield "\nattention on what each answer token needs, token@index (the strongest head):"
+        yield self._attention()
+        if self.trace.anchors:
+            yield "anchors, the token each position measures its distance from (~ where its weight is below 0.9):"
+            yield self._anchors()
 
-def _attention(trace: Trace, task: Task) -> Table:
-    table = plain_table()
-    table.add_column("token")
-    needs = task.needs(trace.instance)
-    slots = list(dict.fromkeys(slot for needed in needs for slot in needed))
-    for slot in slots:
-        table.add_column(slot, justify="right")
-    for token, needed, mass in zip(trace.instance.answer, needs, trace.slots(needs), strict=True):
-        table.add_row(token, *(_mass(trace, needed.get(slot), mass.get(slot), slot in needed) for slot in slots))
-    return table
+    def _output(self) -> Text:
+        instance, output, error = self.trace.instance, self.trace.output, self.trace.first_error
+        text = Text(f"prompt  {instance.prompt}\nanswer  {instance.answer}\noutput  ")
+        if error is None:
+            return text.append(output, style="green").append("   correct")
+        text.append(output[:error], style="green").append(output[error:], style="bold red")
+        written = output[error : error + 1] or "nothing"
+        return text.append(f"   first error at token {error}: {written} instead of {instance.answer[error]}")
 
+    def _attention(self) -> Table:
+        table = plain_table()
+        table.add_column("token")
+        needs = self.task.needs(self.trace.instance)
+        slots = list(dict.fromkeys(slot for needed in needs for slot in needed))
+        for slot in slots:
+            table.add_column(slot, justify="right")
+        for token, needed, mass in zip(self.trace.instance.answer, needs, self.trace.slots(needs), strict=True):
+            values = [self._mass(needed[slot], mass.get(slot)) if slot in needed else "" for slot in slots]
+            table.add_row(token, *values)
+        return table
 
-def _mass(trace: Trace, index: int | None, mass: float | None, needed: bool) -> str:
-    if index is None or mass is None:
-        return "absent" if needed else ""
-    return f"{trace.instance.text[index]}@{index} {mass:.2f}"
+    def _mass(self, index: int | None, mass: float | None) -> str:
+        """Return the attention on a needed token, such as `7@2 0.98`."""
+        return "absent" if index is None or mass is None else f"{self.trace.instance.text[index]}@{index} {mass:.2f}"
 
-
-def _anchors(trace: Trace) -> Table:
-    table = plain_table()
-    text = trace.instance.text[:-1]
-    table.add_column("layer" if all(len(heads) == 1 for heads in trace.anchors.values()) else "head")
-    for index, token in enumerate(text):
-        table.add_column(f"{token}\n{index}", justify="right")
-    several = len({term for _, term in trace.anchors}) > 1
-    for (index, term), heads in trace.anchors.items():
-        layer = f"{index}" + ("abcdefgh"[term] if several else "")
-        for head, row in enumerate(_strongest(weights) for weights in heads):
-            cells = [text[a["index"]] if a["weight"] >= 0.9 else f"[dim]~{text[a['index']]}[/dim]" for a in row]
-            table.add_row(layer if len(heads) == 1 else f"{layer}.{head}", *cells)
-    return table
+    def _anchors(self) -> Table:
+        anchors, text = self.trace.anchors, self.trace.instance.text[:-1]
+        table = plain_table()
+        table.add_column("layer" if all(len(heads) == 1 for heads in anchors.values()) else "head")
+        for index, token in enumerate(text):
+            table.add_column(f"{token}\n{index}", justify="right")
+        several = len({term for _, term in anchors}) > 1
+        for (index, term), heads in anchors.items():
+            layer = f"{index}" + ("abcdefgh"[term] if several else "")
+            for head, row in enumerate(_strongest(weights) for weights in heads):
+                cells = [text[a["index"]] if a["weight"] >= 0.9 else f"[dim]~{text[a['index']]}[/dim]" for a in row]
+                table.add_row(layer if len(heads) == 1 else f"{layer}.{head}", *cells)
+        return table
 
 
 def _strongest(weights: Tensor) -> list[dict[str, Any]]:
-    """For each position, the index it is anchored at most and with which weight."""
+    """Return for each position the index with the largest anchor weight, and that weight."""
     values, indices = weights.max(dim=-1)
     return [
         {"index": int(index), "weight": round(float(value), 4)} for value, index in zip(values, indices, strict=True)

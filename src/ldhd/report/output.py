@@ -1,81 +1,90 @@
-"""What commands print: tables for people, JSON for programs."""
+"""The results of commands that train and evaluate runs."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rich.console import RenderableType
 from rich.table import Table
 
 from ldhd.evaluate import ScaleResult
-from ldhd.experiments import Record, RunConfig, read_config
+from ldhd.experiments import Record, RunConfig, make_config, read_config
+from ldhd.experiments.groups import setting
 from ldhd.report.plot import plot_accuracy
 from ldhd.report.table import accuracy_table, digit_table
-from ldhd.report.terminal import print_view
-
-if TYPE_CHECKING:
-    from ldhd.report.html import Report
 
 
-def print_runs(records: Sequence[Record], out: Path, as_json: bool = False, report: Path | None = None) -> None:
-    """The table and figure of some runs, and where they are; and their report, if there is one."""
-    name = "-".join(dict.fromkeys([records[0].task, *(record.position for record in records)]))
+@dataclass(frozen=True)
+class TrainedRuns:
+    """The runs of one command, and their figure."""
+
+    records: Sequence[Record]
+    configs: Mapping[str, RunConfig]
+    out: Path
+    figure: Path
+    report: Path | None = None
+    """A report about them, if there is one."""
+
+    def document(self) -> dict[str, Any]:
+        report = {} if self.report is None else {"report": str(self.report)}
+        return {"runs": [record.document() for record in self.records], "figure": str(self.figure), **report}
+
+    def view(self) -> Iterator[RenderableType]:
+        """Yield the table of exact match, that of single answer tokens, and where everything is."""
+        yield accuracy_table(self.records, self.configs)
+        digits = digit_table(self.records, self.configs)
+        if digits is not None:
+            yield digits
+        for record in self.records:
+            folder = self.out / record.hash
+            yield f"{record.position} seed {record.seed}: {folder} ({record.seconds:.0f} s of training)"
+        yield f"figure: {self.figure}"
+        if self.report is not None:
+            yield f"report: {self.report}"
+
+
+def draw_runs(records: Sequence[Record], out: Path, report: Path | None = None) -> TrainedRuns:
+    """Draw the figure of some runs of the folder `out`, which is where it is written."""
     configs = {record.hash: read_config(out / record.hash) for record in records}
-    figure = plot_accuracy(records, out / f"{name.replace(':', '.')}.png", configs)
-    if as_json:
-        told = {} if report is None else {"report": str(report)}
-        print_view({"runs": [record.document() for record in records], "figure": str(figure), **told})
-        return
-    print_view(accuracy_table(records, configs))
-    digits = digit_table(records, configs)
-    if digits is not None:
-        print_view(digits)
-    for record in records:
-        print(f"{record.position} seed {record.seed}: {out / record.hash} ({record.seconds:.0f} s of training)")
-    print(f"figure: {figure}")
-    if report is not None:
-        print(f"report: {report}")
+    figure = plot_accuracy(records, out / figure_name(list(configs.values())), configs)
+    return TrainedRuns(records, configs, out, figure, report)
 
 
-def print_results(config: RunConfig, results: Sequence[ScaleResult], as_json: bool) -> None:
-    """A run at the scales of `ldhd evaluate`."""
-    if as_json:
-        print_view(
-            {
-                "hash": config.hash,
-                "task": config.task,
-                "position": config.position,
-                "results": [asdict(r) for r in results],
-            }
-        )
-        return
-    table = Table(title=f"{config.label}, trained on {list(config.train_scales)}", title_justify="left")
-    for column in ("scale", "instances", "exact match", "95 % interval", "per token"):
-        table.add_column(column, justify="right")
-    for r in results:
-        table.add_row(str(r.scale), str(r.n), f"{r.exact:.3f}", f"{r.low:.3f}-{r.high:.3f}", f"{r.per_token:.3f}")
-    print_view(table)
+def figure_name(configs: Sequence[RunConfig]) -> str:
+    """Name the figure of some runs by task and embeddings, and by a hash of their settings unless they are defaults.
+
+    Runs with other seeds and the same settings have the same figure.
+    """
+    name = "-".join(dict.fromkeys([configs[0].task, *(config.position for config in configs)])).replace(":", ".")
+    settings = sorted({setting(config) for config in configs})
+    defaults = {setting(make_config(config.task, config.position, built=False)) for config in configs}
+    if settings != sorted(defaults):
+        name += f"-{hashlib.sha256(repr(settings).encode()).hexdigest()[:8]}"
+    return f"{name}.png"
 
 
-def print_export(document: dict[str, Any], as_json: bool) -> None:
-    """Where an exported run is, and how to evaluate it with the lm-evaluation-harness if it is made for that."""
-    if as_json:
-        print_view(document)
-        return
-    folder, tasks = document["folder"], document["lm_eval"]
-    print(f"{document['task']} {document['position']}: {folder}")
-    if tasks:
-        model = f"--model hf --model_args pretrained={folder},trust_remote_code=True"
-        print(f"to evaluate it: lm_eval {model} --include_path {folder} --tasks {tasks[0]}")
+@dataclass(frozen=True)
+class Evaluation:
+    """A finished run, tested at the scales of `ldhd evaluate`."""
 
+    config: RunConfig
+    results: Sequence[ScaleResult]
 
-def print_report(report: "Report") -> None:
-    """Where the report is and what it is about; what could not be read was warned of."""
-    runs = report.runs
-    counts = [f"{len(runs.finished)} runs in {len(report.cells)} cells"]
-    counts += [f"{len(runs.failed)} failed"] if runs.failed else []
-    counts += [f"{len(runs.unfinished)} unfinished"] if runs.unfinished else []
-    counts += [f"{len(runs.problems)} unreadable"] if runs.problems else []
-    print(f"report: {report.path} ({', '.join(counts)})")
-    if report.figures:
-        print(f"figures: {report.figures[0].parent} ({len(report.figures)} files)")
+    def document(self) -> dict[str, Any]:
+        return {
+            "hash": self.config.hash,
+            "task": self.config.task,
+            "position": self.config.position,
+            "results": [asdict(result) for result in self.results],
+        }
+
+    def view(self) -> Iterator[Table]:
+        title = f"{self.config.label}, trained on {list(self.config.train_scales)}"
+        table = Table(title=title, title_justify="left")
+        for column in ("scale", "instances", "exact match", "95 % interval", "per token"):
+            table.add_column(column, justify="right")
+        for r in self.results:
+            table.add_row(str(r.scale), str(r.n), f"{r.exact:.3f}", f"{r.low:.3f}-{r.high:.3f}", f"{r.per_token:.3f}")
+        yield table

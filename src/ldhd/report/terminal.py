@@ -1,18 +1,38 @@
-"""How things are printed. It imports nothing that takes time."""
+"""Printing of results, as JSON or in the terminal. It imports nothing that takes time."""
 
 import json
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol
 
 from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
 
 PIPE_WIDTH = 160
-"""Columns of a table that goes to a file or a pipe."""
+"""Width of what goes to a file or a pipe, in characters."""
+
+
+class Result(Protocol):
+    """The result of a command."""
+
+    def document(self) -> dict[str, Any]:
+        """Return the result as `--json` prints it."""
+
+    def view(self) -> Iterable[RenderableType]:
+        """Yield what the terminal shows; a string is one plain line, without markup."""
+
+
+def print_result(result: Result, as_json: bool) -> None:
+    """Print the document of a result, or its view."""
+    if as_json:
+        print_view(result.document())
+        return
+    for part in result.view():
+        print(part) if isinstance(part, str) else print_view(part)
 
 
 def print_view(view: RenderableType | dict[str, Any]) -> None:
-    """JSON if it is a dict, else as rich renders it."""
+    """Print a dict as JSON, everything else as rich renders it."""
     if isinstance(view, dict):
         print(json.dumps(view, indent=2))
         return
@@ -20,11 +40,11 @@ def print_view(view: RenderableType | dict[str, Any]) -> None:
     (screen if screen.is_terminal else console(width=PIPE_WIDTH)).print(view)
 
 
-def console(**given: Any) -> Console:
-    """A task called `module:NAME` may stand before a colon, and is no emoji."""
-    return Console(emoji=False, **given)
+def console(**options: Any) -> Console:
+    """Return a console that prints `module:NAME` as it is rather than as an emoji."""
+    return Console(emoji=False, **options)
 
 
 def plain_table(title: str | None = None) -> Table:
-    """A table with a line under its header only."""
+    """Return a table that has a line under its header only."""
     return Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ldhd.experiments.config import RunConfig, make_configs
-from ldhd.parsing import parse_range
+from ldhd.parsing import SCALES, SEEDS, parse_range
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -68,7 +68,7 @@ def _run(table: Mapping[str, Any]) -> list[RunConfig]:
 
 
 def _configs(tasks: list[str], positions: list[str], table: Mapping[str, Any]) -> list[RunConfig]:
-    seeds = _range(table, "seeds", least=0) or (0,)
+    seeds = _range(table, "seeds", SEEDS) or (0,)
     options = _options(table.get("set", {}))
     size = len(tasks) * len(positions) * len(seeds)
     for values in options.values():
@@ -117,17 +117,17 @@ def _names(table: Mapping[str, Any], key: str) -> list[str]:
     return value
 
 
-def _range(table: Mapping[str, Any], key: str, least: int = 1) -> tuple[int, ...] | None:
+def _range(table: Mapping[str, Any], key: str, allowed: range = SCALES) -> tuple[int, ...] | None:
     """`"1-5,10"`, `[1, 2, 10]` or `3`; None if the key is absent."""
     if key not in table:
         return None
     value = table[key]
     numbers = value if isinstance(value, list) else [value]
     if isinstance(value, str):
-        return parse_range(value, key, least)
-    if not numbers or not all(type(number) is int and number >= least for number in numbers):
-        raise ValueError(f"{key} must be like '1-5,10', or whole numbers from {least} up, got {value!r}")
-    return parse_range(",".join(map(str, numbers)), key, least)
+        return parse_range(value, key, allowed)
+    if not numbers or not all(type(number) is int and number >= allowed.start for number in numbers):
+        raise ValueError(f"{key} must be like '1-5,10', or whole numbers from {allowed.start} up, got {value!r}")
+    return parse_range(",".join(map(str, numbers)), key, allowed)
 
 
 def _steps(table: Mapping[str, Any]) -> int | None:

@@ -7,6 +7,7 @@ from ldhd.experiments import Record, RunConfig, follow, run
 from ldhd.experiments.runner import check
 from ldhd.sweep.job import OnProgress
 from ldhd.sweep.local import stop_on_signal
+from ldhd.sweep.runs import run_all
 from ldhd.train import parallel
 
 
@@ -29,3 +30,21 @@ def run_under_torchrun(
             else:
                 follow(config, threads, stop)
     return records
+
+
+def train_all(
+    configs: Sequence[RunConfig],
+    out: Path,
+    *,
+    workers: int | None = None,
+    threads: int = 1,
+    command: str = "",
+    on_progress: OnProgress = lambda progress: None,
+) -> list[Record]:
+    """Run all configs as `run_all` does, or, under torchrun, each by all processes together.
+
+    Under torchrun only the first process returns records.
+    """
+    if parallel.asked_for() > 1:
+        return run_under_torchrun(configs, out, threads=threads, command=command, on_progress=on_progress)
+    return run_all(configs, out, workers=workers, threads=threads, command=command, on_progress=on_progress)

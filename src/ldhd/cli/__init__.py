@@ -1,0 +1,66 @@
+"""The command line: each command reads its arguments, calls the library and prints the result.
+
+Commands are plain functions. They import what they need when they are called, so that `ldhd --help` answers at once.
+"""
+
+import os
+import shlex
+import sys
+
+import typer
+
+from ldhd.cli.bench import bench
+from ldhd.cli.listing import positions, tasks
+from ldhd.cli.prediction import design, predict, register
+from ldhd.cli.results import report, reproduce
+from ldhd.cli.runs import evaluate, export, show
+from ldhd.cli.theory import verify
+from ldhd.cli.training import demo, extend, run, sweep
+from ldhd.messages import Interrupted, warn_in_one_line
+
+app = typer.Typer(
+    name="ldhd",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="A laboratory for length generalization: train on short instances, test on long ones.",
+)
+COMMANDS = (
+    *(run, sweep, reproduce, extend, evaluate, show, tasks, positions),
+    *(predict, register, design, verify, bench, report, export, demo),
+)
+"""All commands, in the order in which `ldhd --help` lists them."""
+
+for command in COMMANDS:
+    app.command()(command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; bad input ends with one line on standard error and exit code 2."""
+    warn_in_one_line()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    command = shlex.join(["ldhd", *arguments])
+    try:
+        code = app(args=arguments or ["--help"], standalone_mode=False, obj=command)
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except Exception as error:
+        code = _exit_code(error, command)
+        if code is None or os.environ.get("LDHD_DEBUG"):
+            raise
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _exit_code(error: Exception, command: str) -> int | None:
+    """Report in one line what was wrong with the input; return None if the error is not the user's."""
+    if isinstance(error, Interrupted):
+        print(f"ldhd: {error}; the same command goes on from there: {command}", file=sys.stderr)
+        return 130
+    if hasattr(error, "format_message"):  # typer's own errors, whichever click it carries
+        message = error.format_message()
+    elif isinstance(error, (ValueError, OSError, FloatingPointError)):
+        message = str(error)
+    else:
+        return None
+    if os.environ.get("RANK", "0") == "0":  # under torchrun only the first process prints
+        print(f"ldhd: error: {' '.join(message.split())}", file=sys.stderr)
+    return 2

@@ -1,0 +1,154 @@
+"""Commands that train."""
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ldhd.cli.options import Device, Json, Out, Scales, Settings, Threads, Workers
+
+
+def run(
+    context: typer.Context,
+    task: Annotated[str, typer.Argument(metavar="TASK", help="Name of a task (see `ldhd tasks`) or module:Class.")],
+    position: Annotated[str, typer.Option(metavar="P[,P...]", help="Names of embeddings (see `ldhd positions`).")],
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="small, small-2, base or gpt2; the task's own by default.")
+    ] = None,
+    train_scales: Scales = None,
+    test_scales: Scales = None,
+    steps: Annotated[int | None, typer.Option(min=1, max=10**12, help="Training steps.")] = None,
+    seeds: Annotated[str, typer.Option(metavar="SEEDS", help="Such as 0 or 0-4.")] = "0",
+    settings: Settings = None,
+    out: Out = Path("runs"),
+    device: Device = "cpu",
+    workers: Workers = None,
+    threads: Threads = 1,
+    as_json: Json = False,
+) -> None:
+    """Train on small scales, test on large ones: a run for each embedding and seed, a table and a figure.
+
+    Under torchrun (`torchrun --nproc-per-node=2 -m ldhd run ...`) all processes train each model together.
+    """
+    from ldhd.experiments.config import make_configs
+    from ldhd.parsing import SEEDS, parse_range, parse_settings
+    from ldhd.report.output import draw_runs
+    from ldhd.report.progress import ProgressBars
+    from ldhd.report.terminal import print_result
+    from ldhd.sweep.torchrun import train_all
+
+    configs = make_configs(
+        task,
+        position.split(","),
+        model=model,
+        train_scales=None if train_scales is None else parse_range(train_scales, "--train-scales"),
+        test_scales=None if test_scales is None else parse_range(test_scales, "--test-scales"),
+        steps=steps,
+        seeds=parse_range(seeds, "--seeds", SEEDS),
+        settings=parse_settings(settings or []),
+        device=device,
+    )
+    with ProgressBars() as bars:
+        records = train_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
+    if records:  # under torchrun the first process has them
+        print_result(draw_runs(records, out), as_json)
+
+
+def sweep(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Tasks, positions, seeds and options of the runs.")],
+    on: Annotated[str, typer.Option(metavar="WHERE", help="Where to run: local or ray.")] = "local",
+    out: Out = Path("runs"),
+    workers: Workers = None,
+    address: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Ray: the cluster, such as auto or ray://head:10001.")
+    ] = None,
+    cpus: Annotated[float, typer.Option(min=0.01, max=1024, help="Ray: processors for each run.")] = 1,
+    gpus: Annotated[float, typer.Option(min=0, max=1024, help="Ray: GPUs for each run.")] = 0,
+    threads: Threads = 1,
+    retries: Annotated[int, typer.Option(min=0, max=1000, help="How often a failed run is tried again.")] = 2,
+    as_json: Json = False,
+) -> None:
+    """Do all runs of a file: the finished are skipped, the interrupted go on, the failed are tried again.
+
+    Given twice at once, on the same folder, the two share the runs. Exit code 1 if a run failed for good.
+    """
+    from ldhd.names import lookup_only
+    from ldhd.recall import recall
+    from ldhd.report.swept import summary_json, summary_view
+    from ldhd.report.terminal import print_view
+
+    lookup_only(on, {"local": None, "ray": None}, "place to run")
+    question = f"sweep in {out.absolute()}: ".encode() + (file.read_bytes() if file.is_file() else b"")
+    known = recall(question)
+    if known is not None:
+        print_view(summary_json(known, out) if as_json else summary_view(known))
+        return
+
+    from ldhd.report.sweep import SweepView, sweep_summary
+    from ldhd.sweep import in_processes, on_ray, run_sweep
+    from ldhd.sweep.file import read_sweep
+    from ldhd.sweep.runs import remember_sweep
+
+    executor = on_ray(address, cpus, gpus) if on == "ray" else in_processes(workers or os.cpu_count() or 1)
+    configs = read_sweep(file)
+    with SweepView(len(configs)) as view:
+        swept = run_sweep(
+            configs,
+            out,
+            executor,
+            retries=retries,
+            threads=threads,
+            command=context.obj,
+            on_progress=view.on_progress,
+            on_settled=view.on_settled,
+        )
+    summary = sweep_summary(configs, swept.records, swept.failures)
+    failures = [asdict(failure) for failure in swept.failures]
+    print_view(summary_json(summary, out, failures) if as_json else summary_view(summary))
+    if swept.failures:
+        raise typer.Exit(1)
+    remember_sweep(question, configs, out, summary)
+
+
+def extend(
+    context: typer.Context,
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders of finished runs, such as runs/1a2b3c.")
+    ],
+    steps: Annotated[int, typer.Option(min=1, max=10**12, help="Training steps in all.")],
+    schedule_steps: Annotated[
+        int | None, typer.Option(min=1, max=10**12, help="Length of the cosine; the steps in all by default.")
+    ] = None,
+    workers: Workers = None,
+    threads: Threads = 1,
+    as_json: Json = False,
+) -> None:
+    """Train finished runs on, from their last weights and optimizer state: new runs beside them that say so."""
+    from ldhd.experiments.extension import common_folder, extended
+    from ldhd.report.output import draw_runs
+    from ldhd.report.progress import ProgressBars
+    from ldhd.report.terminal import print_result
+    from ldhd.sweep import run_all
+
+    configs = [extended(folder, steps, schedule_steps) for folder in folders]
+    out = common_folder(folders)
+    with ProgressBars() as bars:
+        records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
+    print_result(draw_runs(records, out), as_json)
+
+
+def demo(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of everything the demo writes.")] = Path("demo"),
+    as_json: Json = False,
+) -> None:
+    """RPE-Square against RPE on copy, trained on scales 1-5 and tested to 10, and the ledger: ends with a report."""
+    from ldhd.report.demo import run_demo
+    from ldhd.report.terminal import print_result
+
+    if not as_json:
+        print("Training RPE and RPE-Square on copy, scales 1-5, then checking the paper's claims; minutes.", flush=True)
+    print_result(run_demo(out, context.obj), as_json)
