@@ -2,26 +2,30 @@
 
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
 
 Thing = TypeVar("Thing")
 
+SIMILARITY = 0.7
+"""How similar a name must be to what was typed to be suggested, from 0 to 1."""
+
 
 def lookup_only(name: str, ours: Mapping[str, Thing], kind: str) -> Thing:
-    """`ours[name]`; ValueError with the choices."""
+    """Return `ours[name]`; raise a ValueError that lists the choices if there is none."""
     if name not in ours:
-        raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(ours)}")
+        raise unknown_name(name, ours, kind)
     return ours[name]
 
 
 def lookup(name: str, ours: Mapping[str, Thing], kind: str) -> Thing:
-    """`ours[name]`, or what `module:Class` names; the current folder is searched for the module too."""
+    """Return `ours[name]` or the object that `module:Class` names, with the current folder on the module path."""
     if name in ours:
         return ours[name]
     if ":" not in name:
-        raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(ours)} or give your own as module:Class")
+        raise unknown_name(name, ours, kind, " or give your own as module:Class")
     module_name, _, attribute = name.partition(":")
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
@@ -30,3 +34,11 @@ def lookup(name: str, ours: Mapping[str, Thing], kind: str) -> Thing:
     except Exception as error:  # a user's module may raise anything
         raise ValueError(f"cannot load {kind} {name!r}: {type(error).__name__}: {error}") from error
     return found
+
+
+def unknown_name(name: str, choices: Iterable[str], kind: str, alternative: str = "") -> ValueError:
+    """Return the error about a name that does not exist: the choices, and the closest of them if one is close."""
+    choices = list(choices)
+    close = get_close_matches(name.lower(), choices, n=1, cutoff=SIMILARITY)
+    suggestion = f"; did you mean {close[0]}?" if close else ""
+    return ValueError(f"unknown {kind} {name!r}; choose from {', '.join(choices)}{alternative}{suggestion}")
