@@ -65,7 +65,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
 
 
 def test_leftovers_are_our_own_files_alone(tmp_path):
-    ours = [".record.json.a1b2_c3d", ".step-00000010.safetensors.abcdefgh", "~lease-1-2"]
+    ours = [".record.json.a1b2_c3d", ".step-00000010.safetensors.abcdefgh"]
     others = [".DS_Store", ".gitignore", "record.json"]
     for name in ours + others:
         (tmp_path / name).touch()

@@ -24,11 +24,10 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from ldhd import lease as leases
 from ldhd.cli import main
-from ldhd.experiments import RunConfig, load_run, make_config, read_record, run, runner
-from ldhd.experiments.record import read_config, read_metrics
+from ldhd.experiments import RunConfig, RunFolder, load_run, make_config, run, runner
 from ldhd.files import BadFileError
+from ldhd.lease import Lease
 from ldhd.sweep.file import parse_sweep
 
 TINY = {
@@ -82,7 +81,7 @@ def in_child(action: Callable[[], object], kill_after: float | None = None) -> i
 
 def outcome(folder: Path) -> dict[str, object]:
     """All that a finished run holds, without what depends on the clock and the command."""
-    record = read_record(folder).model_dump(exclude={"seconds", "command", "commit"})
+    record = RunFolder(folder).record().model_dump(exclude={"seconds", "command", "commit"})
     names = ("config.json", "metrics.jsonl", "model.safetensors", "trace.json")
     return {"record": record, **{name: (folder / name).read_bytes() for name in names}}
 
@@ -94,10 +93,10 @@ def differences(folder: Path, reference: Path) -> Violations:
     except (BadFileError, FileNotFoundError) as error:
         return [f"lost: {error}"]
     wrong = [f"{folder} {name} differs" for name in expected if found[name] != expected[name]]
-    steps = [row["step"] for row in read_metrics(folder)]
+    steps = [row["step"] for row in RunFolder(folder).metrics()]
     if steps != sorted(set(steps)):
         wrong.append(f"{folder} metrics repeat lines: {steps}")
-    if not leases.Lease(folder / "lease").free():  # which removes that of a process killed just before it did so
+    if not Lease(folder).is_free():  # which removes that of a process killed just before it did so
         wrong.append(f"{folder} is still leased")
     allowed = {*outcome(reference), "checkpoints", "record.json"} - {"record"}
     extra = {path.name for path in folder.iterdir()} - allowed
@@ -145,7 +144,7 @@ def kills_in_training(work: Path, share: float, chance: random.Random) -> Violat
 def kills_at_file_operations(work: Path, share: float, chance: random.Random) -> Violations:
     """kill -9 just before each change of a file, one after the other."""
     wrong: Violations = []
-    names = ("fsync", "replace", "rename", "link", "unlink", "utime")
+    names = ("fsync", "replace", "rename", "link", "unlink", "open", "ftruncate")
     real = {name: getattr(os, name) for name in names}
 
     def run_until(operation: int | None, out: Path) -> None:
@@ -267,7 +266,6 @@ def sweeps_on_one_folder(work: Path, share: float, chance: random.Random) -> Vio
 def clocks(work: Path, share: float, chance: random.Random) -> Violations:
     """Processes that want the same run while wall clocks and times of modification jump: one works at a time."""
     wrong: Violations = []
-    leases.BEAT_SECONDS = 0.01
     for turn in range(max(1, round(10 * share))):
         out, log = work / "clocks" / str(turn), work / f"clock-{turn}"
         wanted = config(turn % 4)
@@ -437,9 +435,9 @@ def corrupted_files(work: Path, share: float, chance: random.Random) -> Violatio
 
 def same_meaning(folder: Path, original: Path, name: str) -> bool:
     readers: dict[str, Callable[[Path], object]] = {
-        "config.json": read_config,
-        "record.json": read_record,
-        "metrics.jsonl": read_metrics,
+        "config.json": lambda place: RunFolder(place).config(),
+        "record.json": lambda place: RunFolder(place).record(),
+        "metrics.jsonl": lambda place: RunFolder(place).metrics(),
         "model.safetensors": lambda place: {k: v.tolist() for k, v in load_run(place)[2].state_dict().items()},
         "checkpoints": lambda place: (place / "model.safetensors").read_bytes(),
     }

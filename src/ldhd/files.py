@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 DIGEST_LENGTH = 64
-LEFTOVER = re.compile(r"\..+\.\w{8}|~lease-.+")
-"""Names of files on their way: what `tempfile` makes of those below, and a lease's own."""
+LEFTOVER = re.compile(r"\..+\.\w{8}")
+"""The names that `write_bytes` gives to files it has not finished."""
 SEAL = ', "sha256": "'
 """What comes before the digest of a line."""
 
@@ -40,8 +40,8 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what writers left that were killed at it; only for the owner of the folder."""
-    for path in [*folder.glob(".*.*"), *folder.glob("~lease-*")]:
+    """Remove the unfinished files of writers that were killed; only the owner of the folder may do this."""
+    for path in folder.glob(".*.*"):
         if LEFTOVER.fullmatch(path.name) and path.is_file():
             path.unlink(missing_ok=True)
 
@@ -55,12 +55,22 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
     write_bytes(path, (json.dumps(sealed(value), indent=2) + "\n").encode())
 
 
+def unsealed(value: Mapping[str, Any], source: object) -> dict[str, Any]:
+    """Return what was `sealed`, without its digest; BadFileError if that does not match. A digest may be absent."""
+    rest = {key: item for key, item in value.items() if key != "sha256"}
+    if value.get("sha256") not in (None, sealed(rest)["sha256"]):
+        raise BadFileError(f"{source} was altered: its digest does not match")
+    return rest
+
+
+def load_json(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file as it is, its digest unchecked."""
+    return parse_object(path.read_bytes(), path)
+
+
 def read_json(path: Path) -> dict[str, Any]:
-    """What `write_json` wrote, without its digest; BadFileError if that is wrong. One without a digest is believed."""
-    value = _parse(path, path.read_bytes())
-    if value.pop("sha256", None) not in (None, sealed(value)["sha256"]):
-        raise BadFileError(f"{path} was altered: its digest does not match")
-    return value
+    """Return what `write_json` wrote, its digest checked and removed."""
+    return unsealed(load_json(path), path)
 
 
 def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -81,7 +91,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
         raise BadFileError(f"{path} is cut off: its last line has no end")
     lines = content.split(b"\n")[:-1]
     if SEAL.encode() not in content and not re.search(rb"[0-9a-f]{64}", content):
-        return [_parse(path, line) for line in lines]
+        return [parse_object(line, path) for line in lines]
     digest = hashlib.sha256()
     rows = []
     for number, line in enumerate(lines, start=1):
@@ -90,17 +100,18 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
         digest.update(row)
         if stored != f'{digest.hexdigest()}"}}'.encode():
             raise BadFileError(f"{path} was altered: the digest of line {number} does not match")
-        rows.append(_parse(path, row))
+        rows.append(parse_object(row, path))
     return rows
 
 
-def _parse(path: Path, content: bytes) -> dict[str, Any]:
+def parse_object(content: bytes, source: object) -> dict[str, Any]:
+    """Parse a JSON object; BadFileError, which names `source`, if it is none."""
     try:
         value = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise BadFileError(f"{path} is not whole: {error}") from None
+        raise BadFileError(f"{source} is not whole: {error}") from None
     if not isinstance(value, dict):
-        raise BadFileError(f"{path} is not whole: it holds no JSON object")
+        raise BadFileError(f"{source} is not whole: it holds no JSON object")
     return value
 
 

@@ -8,9 +8,8 @@ import pytest
 
 import ldhd
 from contracts.tiny import TINY
-from ldhd.experiments import load_run, make_config, read_config, read_record, run
+from ldhd.experiments import RunFolder, load_run, make_config, run
 from ldhd.experiments.extension import extended
-from ldhd.experiments.record import finished, read_metrics
 from ldhd.files import BadFileError
 
 SETTINGS = TINY | {"train.checkpoint_every": 3, "train.evaluate_every": 2}
@@ -56,7 +55,7 @@ DAMAGES = [cut, empty, alter]
 def test_a_damaged_file_of_a_finished_run_is_written_again(folder, name, damage):
     before = contents(folder)
     damage(folder / name)
-    assert finished(folder, tiny()) is None
+    assert RunFolder(folder).finished(tiny()) is None
     with pytest.warns(UserWarning, match=name) as warned:
         run(tiny(), folder.parent)
     assert [name in str(warning.message) for warning in warned] == [True]
@@ -68,7 +67,7 @@ def test_a_lost_line_of_the_metrics_is_noticed(folder):
     lines = (folder / "metrics.jsonl").read_text().splitlines(keepends=True)
     for kept in (lines[1:], lines[:-1], [lines[0], *lines], [lines[1], lines[0], *lines[2:]]):
         (folder / "metrics.jsonl").write_text("".join(kept))
-        assert finished(folder, tiny()) is None
+        assert RunFolder(folder).finished(tiny()) is None
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -119,12 +118,12 @@ def test_a_record_is_made_again_from_weights_alone(folder):
     with pytest.warns(UserWarning, match="seconds of training are given as 0"):
         run(tiny(), folder.parent)
     assert contents(folder) == before
-    assert read_record(folder).seconds == 0
+    assert RunFolder(folder).record().seconds == 0
 
 
 def test_what_killed_writers_left_is_removed(folder):
     (folder / "record.json").unlink()
-    left = [folder / ".record.json.a_1b2c3d", folder / "checkpoints" / ".step-00000008.x0y1z2w3", folder / "~lease-1"]
+    left = [folder / ".record.json.a_1b2c3d", folder / "checkpoints" / ".step-00000008.x0y1z2w3"]
     others = [folder / ".nfs000000000012", folder / "~notes.txt"]
     for path in (*left, *others):
         path.write_text("half")
@@ -134,7 +133,7 @@ def test_what_killed_writers_left_is_removed(folder):
 
 def test_files_without_a_digest_are_read(folder):
     """As they were before there were digests; the committed results are."""
-    expected = read_record(folder), read_config(folder), read_metrics(folder)
+    expected = RunFolder(folder).record(), RunFolder(folder).config(), RunFolder(folder).metrics()
     for name in ("record.json", "config.json"):
         value = json.loads((folder / name).read_text())
         del value["sha256"]
@@ -143,16 +142,16 @@ def test_files_without_a_digest_are_read(folder):
     (folder / "metrics.jsonl").write_text(
         "".join(json.dumps({key: value for key, value in row.items() if key != "sha256"}) + "\n" for row in rows)
     )
-    assert (read_record(folder), read_config(folder), read_metrics(folder)) == expected
-    assert finished(folder, tiny()) == expected[0]
+    assert (RunFolder(folder).record(), RunFolder(folder).config(), RunFolder(folder).metrics()) == expected
+    assert RunFolder(folder).finished(tiny()) == expected[0]
 
 
 def test_committed_results_are_read():
     folders = [path.parent for path in (Path(__file__).parents[2] / "results").glob("*/*/record.json")]
     assert folders
     for place in folders:
-        assert finished(place, read_config(place)) == read_record(place)
-        assert read_config(place).hash == place.name
+        assert RunFolder(place).finished(RunFolder(place).config()) == RunFolder(place).record()
+        assert RunFolder(place).config().hash == place.name
 
 
 class TestExtension:
@@ -163,10 +162,10 @@ class TestExtension:
         record = run(config, folder.parent)
         assert (record.steps, record.extended_from) == (12, folder.name)
         assert json.loads((folder.parent / config.hash / "record.json").read_text())["extended_from"] == folder.name
-        rows = read_metrics(folder.parent / config.hash)
-        assert rows[:4] == read_metrics(folder)
+        rows = RunFolder(folder.parent / config.hash).metrics()
+        assert rows[:4] == RunFolder(folder).metrics()
         assert [row["step"] for row in rows] == [2, 4, 6, 8, 10, 12]
-        assert read_config(folder.parent / config.hash) == config
+        assert RunFolder(folder.parent / config.hash).config() == config
         assert run(config, folder.parent) == record
 
     def test_within_a_longer_schedule_it_is_the_longer_run(self, tmp_path):
@@ -178,7 +177,7 @@ class TestExtension:
         record = run(config, tmp_path)
         whole = run(tiny(steps=12, **options), tmp_path)
         assert record.results == whole.results
-        assert read_metrics(tmp_path / record.hash) == read_metrics(tmp_path / whole.hash)
+        assert RunFolder(tmp_path / record.hash).metrics() == RunFolder(tmp_path / whole.hash).metrics()
         left, right = (load_run(tmp_path / name)[2].state_dict() for name in (record.hash, whole.hash))
         assert all(left[name].equal(right[name]) for name in right)
 

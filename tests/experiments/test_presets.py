@@ -2,13 +2,13 @@
 
 import pytest
 
+from ldhd.experiments.checks import check
 from ldhd.experiments.config import make_config
 from ldhd.experiments.parts import outline
 from ldhd.experiments.preset import SIX, SIZES
 from ldhd.experiments.presets import PRESETS, chosen
 from ldhd.experiments.record import Record
 from ldhd.experiments.reproduction import firsts_of, kind_of, outcomes
-from ldhd.experiments.runner import check
 from ldhd.experiments.verdict import extrapolation_factor
 from ldhd.model import MODELS
 from ldhd.tasks import TASKS

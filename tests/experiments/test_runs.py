@@ -9,10 +9,10 @@ from pydantic import ValidationError
 
 from contracts.tiny import TINY
 from ldhd import seeds
-from ldhd.experiments import evaluate_run, load_run, make_config, read_config, read_record, run
+from ldhd.experiments import RunFolder, evaluate_run, load_run, make_config, run
+from ldhd.experiments.checks import check
 from ldhd.experiments.config import RunConfig, make_configs
 from ldhd.experiments.parts import build_model, load_task, options_model, position_options
-from ldhd.experiments.runner import check
 from ldhd.files import BadFileError
 from ldhd.messages import Interrupted
 from ldhd.model import MODELS
@@ -244,8 +244,8 @@ class TestRun:
             "model.safetensors",
             "checkpoints",
         }
-        assert read_record(folder) == record
-        assert read_config(folder) == config
+        assert RunFolder(folder).record() == record
+        assert RunFolder(folder).config() == config
         assert [result.scale for result in record.results] == [1, 2, 4]
         assert (record.hash, record.task, record.position, record.seed) == (config.hash, "copy", "rpe-square", 0)
         assert record.model == "small(heads=2, dimension=16)"

@@ -10,8 +10,7 @@ import time
 import pytest
 
 from contracts.tiny import TINY
-from ldhd.experiments import make_config, run
-from ldhd.experiments.record import finished
+from ldhd.experiments import RunFolder, make_config, run
 from ldhd.sweep import run_all
 
 
@@ -51,7 +50,7 @@ def test_an_error_in_a_worker_reaches_the_caller(tmp_path):
     (tmp_path / second.hash).write_text("in the way")
     with pytest.raises(ValueError, match=rf"copy rpe-square seed 1 \({second.hash}\): .*Not a directory"):
         run_all([first, second], tmp_path, workers=2)
-    assert finished(tmp_path / first.hash, first)
+    assert RunFolder(tmp_path / first.hash).finished(first)
 
 
 def test_ctrl_c_while_workers_start_is_one_line(tmp_path):

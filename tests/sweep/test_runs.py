@@ -13,8 +13,7 @@ import pytest
 from contracts.command import ldhd
 from contracts.tiny import TINY
 from ldhd.cli import main
-from ldhd.experiments import make_config, read_record, run
-from ldhd.experiments.record import finished
+from ldhd.experiments import RunFolder, make_config, run
 from ldhd.files import read_json
 from ldhd.lease import Lease, holding
 from ldhd.sweep import in_processes, run_sweep
@@ -111,7 +110,7 @@ def test_a_run_another_process_works_on_is_left_to_it(tmp_path):
                 run(wanted[0], tmp_path)
 
     held.mkdir(parents=True)
-    lease = Lease(held / "lease")
+    lease = Lease(held)
     assert lease.take()
     seen = []
     swept = run_sweep(wanted, tmp_path, execute, on_progress=seen.append)
@@ -152,7 +151,7 @@ def results(out):
     """What was found, without the clock, by folder; whole files that must not depend on interruptions."""
     found = {}
     for folder in sorted(path.parent for path in out.glob("*/record.json")):
-        record = read_record(folder).model_dump(exclude={"seconds", "command"})
+        record = RunFolder(folder).record().model_dump(exclude={"seconds", "command"})
         names = ("config.json", "metrics.jsonl", "model.safetensors")
         found[folder.name] = (record, *((folder / name).read_bytes() for name in names))
     return found
@@ -343,4 +342,4 @@ def test_a_wall_clock_that_runs_backwards(tmp_path, monkeypatch):
     ticks = iter(range(10**6, 0, -1))
     monkeypatch.setattr(time, "time", lambda: next(ticks))
     run(config, tmp_path)
-    assert finished(tmp_path / config.hash, config)
+    assert RunFolder(tmp_path / config.hash).finished(config)

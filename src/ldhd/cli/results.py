@@ -40,7 +40,7 @@ def reproduce(
     Runs that several figures share, or that are finished already, are done once. Exit code 1 if a run failed for good.
     """
     from ldhd.experiments.presets import PRESETS, chosen
-    from ldhd.experiments.record import finished
+    from ldhd.experiments.studies import Study
     from ldhd.parsing import SEEDS, parse_range
     from ldhd.report.html import write_report
     from ldhd.report.reproduction import (
@@ -63,7 +63,8 @@ def reproduce(
     every = {config.hash: config for found in configs.values() for config in found}
     out = out or Path("reproduced") / size
     if drawn and every:
-        count, every = len(every), {name: config for name, config in every.items() if finished(out / name, config)}
+        study = Study(out)
+        count, every = len(every), {name: config for name, config in every.items() if study.finished(config)}
         if not every:
             raise ValueError(f"none of the {count} runs is finished in {out}")
         without = [name for name, found in configs.items() if found and not any(one.hash in every for one in found)]

@@ -1,4 +1,4 @@
-"""A finished run, trained on: a run of its own that says which one it goes on from."""
+"""Continue a finished run: a new run that names the one it extends."""
 
 import os
 from collections.abc import Sequence
@@ -7,24 +7,25 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ldhd.experiments.config import RunConfig
+from ldhd.experiments.folder import RunFolder
 from ldhd.experiments.parts import explain
-from ldhd.experiments.record import read_config, read_record
 from ldhd.train import TrainConfig
 
 
-def extended(folder: Path, steps: int, schedule_steps: int | None = None) -> RunConfig:
-    """The config of the run in `folder`, trained on to `steps` in all.
+def extended(path: Path, steps: int, schedule_steps: int | None = None) -> RunConfig:
+    """Return the config of the run in the folder `path`, trained on to `steps` in all.
 
-    The learning rate follows the cosine of `schedule_steps`; of the earlier run's `schedule_steps` where they are
-    enough, so that training simply goes on; else a new cosine over all `steps`, entered where the earlier run ended.
+    The learning rate follows a cosine over `schedule_steps`. By default these are the `schedule_steps` of the earlier
+    run where they suffice, so that training simply continues, and else all `steps`.
     """
-    if not (folder / "record.json").exists():
-        raise ValueError(f"only a finished run can be extended, and {folder} holds no record.json")
-    earlier, record = read_config(folder), read_record(folder)
-    if not record.hash == earlier.hash == folder.resolve().name:
-        raise ValueError(f"{folder} must have the name of its run, {earlier.hash}, to be extended")
+    folder = RunFolder(path)
+    if not folder.record_path.exists():
+        raise ValueError(f"only a finished run can be extended, and {path} holds no {folder.record_path.name}")
+    earlier, record = folder.config(), folder.record()
+    if not record.hash == earlier.hash == path.resolve().name:
+        raise ValueError(f"{path} must have the name of its run, {earlier.hash}, to be extended")
     if steps <= earlier.train.steps:
-        raise ValueError(f"{folder} was trained for {earlier.train.steps} steps already; --steps must be above that")
+        raise ValueError(f"{path} was trained for {earlier.train.steps} steps already; --steps must be above that")
     before = earlier.train.schedule_steps
     kept = before if before is not None and before >= steps else None
     try:

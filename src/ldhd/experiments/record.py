@@ -1,25 +1,19 @@
 """What a finished run leaves behind."""
 
-import json
 import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 import ldhd
 from ldhd.evaluate import ScaleResult
-from ldhd.experiments.config import RunConfig
-from ldhd.experiments.parts import explain
-from ldhd.files import BadFileError, read_json, read_lines, sealed
+from ldhd.files import sealed
 
 FITTED = 0.99
 """A run is fitted if its exact match is at least this at every training scale."""
-
-FAILURE = "failure.json"
-"""A file of a run that failed; removed when it succeeds."""
 
 
 class Record(BaseModel):
@@ -60,43 +54,6 @@ class Failure:
     label: str
     message: str
     attempts: int
-
-
-def read_record(folder: Path) -> Record:
-    """The record of a finished run's folder."""
-    record: Record = _read(Record, folder / "record.json")
-    if not record.results:
-        raise BadFileError(f"{folder / 'record.json'} holds no results")
-    return record
-
-
-def read_config(folder: Path) -> RunConfig:
-    """The config of a run's folder, finished or not."""
-    return _read(RunConfig, folder / "config.json")
-
-
-def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The rows of a run's metrics.jsonl."""
-    return read_lines(folder / "metrics.jsonl")
-
-
-def finished(folder: Path, config: RunConfig) -> Record | None:
-    """The record of a run that needs no more work; None if a file is absent or damaged."""
-    try:
-        record = read_record(folder)
-        metrics = read_metrics(folder)
-        whole = record.hash == config.hash and read_json(folder / "config.json") == config.model_dump(mode="json")
-    except (FileNotFoundError, NotADirectoryError, BadFileError):
-        return None
-    return record if whole and metrics and metrics[-1].get("step") == record.steps else None
-
-
-def _read(kind: type[Any], path: Path) -> Any:
-    value = read_json(path)
-    try:
-        return kind.model_validate_json(json.dumps(value))
-    except ValidationError as error:
-        raise BadFileError(f"{path} cannot be read by this version: {explain(error)}") from None
 
 
 @cache

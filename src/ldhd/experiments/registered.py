@@ -16,7 +16,8 @@ from ldhd.experiments.config import RunConfig
 from ldhd.experiments.groups import setting
 from ldhd.experiments.parts import PositionOptions, load_task
 from ldhd.experiments.predictions import relation_settings
-from ldhd.experiments.record import Record, read_config, read_record
+from ldhd.experiments.record import Record
+from ldhd.experiments.studies import read_runs
 from ldhd.experiments.verdict import measured_verdict
 from ldhd.positions import POSITIONS, Position
 from ldhd.predict.paper import PAPER_OUTCOMES
@@ -107,10 +108,7 @@ def read_entries(text: str, name: str) -> list[Entry]:
 
 def finished_runs(folder: Path) -> list[tuple[RunConfig, Record]]:
     """All finished runs in a folder and those below it."""
-    if not folder.is_dir():
-        raise ValueError(f"{folder}: there is no such folder")
-    paths = sorted(path.parent for path in folder.rglob("record.json"))
-    return [(read_config(path), read_record(path)) for path in paths]
+    return [(run.config, run.record) for run in read_runs(folder)]
 
 
 def compare(runs: Sequence[tuple[RunConfig, Record]], register: Register) -> list[Comparison]:

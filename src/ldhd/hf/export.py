@@ -13,7 +13,7 @@ from transformers.utils import logging
 
 from ldhd.evaluate import ScaleResult
 from ldhd.evaluate.accuracy import questions
-from ldhd.experiments import RunConfig, evaluate_run, load_run, read_record
+from ldhd.experiments import RunConfig, RunFolder, evaluate_run, load_run
 from ldhd.hf.card import write_card
 from ldhd.hf.configuration import LdhdConfig
 from ldhd.hf.harness import group_name, write_tasks
@@ -75,7 +75,7 @@ def export_run(
         if term not in POSITIONS:
             raise ValueError(f"{term} is no embedding of ldhd and cannot be exported; those are {', '.join(POSITIONS)}")
     if test_scales is None and instances is None:
-        results = read_record(run).results
+        results = RunFolder(run).record().results
     else:
         _, results = evaluate_run(run, test_scales or config.test_scales, instances)
     model = exported(config, gpt)

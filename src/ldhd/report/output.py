@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from ldhd.evaluate import ScaleResult
-from ldhd.experiments import Record, RunConfig, make_config, read_config
+from ldhd.experiments import Record, RunConfig, RunFolder, make_config
 from ldhd.experiments.groups import setting
 from ldhd.report.plot import plot_accuracy
 from ldhd.report.table import accuracy_table, digit_table
@@ -47,7 +47,7 @@ class TrainedRuns:
 
 def draw_runs(records: Sequence[Record], out: Path, report: Path | None = None) -> TrainedRuns:
     """Draw the figure of some runs of the folder `out`, which is where it is written."""
-    configs = {record.hash: read_config(out / record.hash) for record in records}
+    configs = {record.hash: RunFolder(out / record.hash).config() for record in records}
     figure = plot_accuracy(records, out / figure_name(list(configs.values())), configs)
     return TrainedRuns(records, configs, out, figure, report)
 

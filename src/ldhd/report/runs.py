@@ -1,40 +1,24 @@
 """The runs in some folders: the finished, the failed, the unfinished, and files that cannot be read."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ldhd.experiments import Record, RunConfig, read_config, read_record
-from ldhd.experiments.config import FORMAT_VERSION
-from ldhd.experiments.record import FAILURE, read_metrics
+from ldhd.experiments import RunConfig, RunFolder
+from ldhd.experiments.studies import FinishedRun, StoredRun, find_stored, read_run
 from ldhd.files import BadFileError, read_json
 from ldhd.positions import POSITIONS
 from ldhd.report.summary import kind
 from ldhd.tasks import TASKS
-
-DEEPEST = 3
-"""How many folders below the one that was named a run may lie."""
-
-TRACE = "trace.json"
-
-
-@dataclass(frozen=True)
-class Run:
-    """A finished run."""
-
-    folder: Path
-    config: RunConfig
-    record: Record
 
 
 @dataclass
 class Runs:
     """What was found; `problems` has a line for each file that could not be read."""
 
-    finished: list[Run] = field(default_factory=list)
+    finished: list[FinishedRun] = field(default_factory=list)
     failed: dict[Path, str] = field(default_factory=dict)
     unfinished: list[Path] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -44,13 +28,18 @@ class Runs:
         return {run.record.hash: run.config for run in self.finished}
 
     @cached_property
+    def by_hash(self) -> dict[str, FinishedRun]:
+        return {run.record.hash: run for run in self.finished}
+
+    @cached_property
     def folders(self) -> dict[str, Path]:
-        return {run.record.hash: run.folder for run in self.finished}
+        """Where each run is stored."""
+        return {run.record.hash: run.stored.path for run in self.finished}
 
     def metrics(self, run_hash: str) -> list[dict[str, Any]]:
-        """What a run measured while it trained; empty, and a problem noted, if that cannot be read."""
+        """Return the learning curve of a run; empty if it was not kept, or, with a problem noted, cannot be read."""
         try:
-            return read_metrics(self.folders[run_hash])
+            return self.by_hash[run_hash].metrics()
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:
@@ -58,10 +47,10 @@ class Runs:
             return []
 
     def trace(self, run_hash: str) -> dict[str, Any] | None:
-        """What a run looked at on one string; None if it was not kept, or, a problem noted, cannot be read."""
-        path = self.folders[run_hash] / TRACE
+        """Return the trace of a run; None if it was not kept, or, with a problem noted, cannot be read."""
+        run = self.by_hash[run_hash]
         try:
-            return checked_trace(path, read_json(path))
+            return checked_trace(run.stored.trace_path, run.trace())
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -81,9 +70,9 @@ def find_runs(folders: Sequence[Path]) -> Runs:
     for top in folders:
         if not top.is_dir():
             raise ValueError(f"{top} is no folder" if top.exists() else f"there is no folder {top}")
-        for folder in _run_folders(top, DEEPEST):
+        for stored in find_stored(top):
             try:
-                run = _read(folder, found)
+                run = _read(stored, found)
             except (BadFileError, OSError) as error:
                 found.note(error)
                 continue
@@ -127,17 +116,7 @@ def _rows(head: list[list[float]], width: int) -> bool:
     return all(0 < len(row) <= width and all(isinstance(value, int | float) for value in row) for row in head)
 
 
-def _run_folders(folder: Path, depth: int) -> list[Path]:
-    """The folder itself if it holds a run, else those below it."""
-    if any((folder / name).exists() for name in ("config.json", "record.json", FAILURE)):
-        return [folder]
-    if depth == 0:
-        return []
-    below = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    return [found for path in below for found in _run_folders(path, depth - 1)]
-
-
-def _order(run: Run) -> tuple[Any, ...]:
+def _order(run: FinishedRun) -> tuple[Any, ...]:
     """Our own tasks and embeddings in their order, users' after them by name."""
     tasks, positions, config = list(TASKS), list(POSITIONS), run.config
     task = (tasks.index(config.task) if config.task in tasks else len(tasks), config.task)
@@ -145,34 +124,15 @@ def _order(run: Run) -> tuple[Any, ...]:
     return (*task, *position, kind(config), config.seed)
 
 
-def _read(folder: Path, found: Runs) -> Run | None:
-    """A finished run; one that is not is put where it belongs."""
-    _check_format(folder / "config.json")
-    if (folder / "record.json").exists():
-        config, record = read_config(folder), read_record(folder)
-        if record.hash != config.hash:
-            raise BadFileError(f"{folder} holds the record of {record.hash} beside the config of {config.hash}")
-        return Run(folder, config, record)
-    if (folder / FAILURE).exists():
-        failure = read_json(folder / FAILURE)
-        found.failed[folder] = f"{failure.get('label', folder.name)}: {failure.get('message', 'no reason given')}"
-    elif "format_version" in read_json(folder / "config.json"):  # other things have a config.json too
-        found.unfinished.append(folder)
+def _read(stored: StoredRun, found: Runs) -> FinishedRun | None:
+    """Read a finished run; add one that has failed or is unfinished to what was found."""
+    if not isinstance(stored, RunFolder) or stored.record_path.exists():
+        return read_run(stored)
+    if stored.failure_path.exists():
+        failure = stored.failure()
+        reason = f"{failure.get('label', stored.path.name)}: {failure.get('message', 'no reason given')}"
+        found.failed[stored.path] = reason
+    elif "format_version" in read_json(stored.config_path):  # other things have a config.json too
+        stored.config()
+        found.unfinished.append(stored.path)
     return None
-
-
-def _check_format(path: Path) -> None:
-    """BadFileError, with both versions, for a run of another format."""
-    try:
-        version = json.loads(path.read_bytes())["format_version"]
-    except FileNotFoundError:
-        if (path.parent / "record.json").exists():
-            raise BadFileError(f"{path.parent} holds a record without config.json") from None
-        return
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return  # what is wrong with it is said when it is read as a whole
-    if version != FORMAT_VERSION:
-        age = "newer" if isinstance(version, int) and version > FORMAT_VERSION else "other"
-        raise BadFileError(
-            f"{path.parent} is of the {age} format {version}; this version of ldhd reads format {FORMAT_VERSION}"
-        )

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ldhd.experiments import Progress, Record, RunConfig, run
-from ldhd.lease import HeldError, LostError
+from ldhd.experiments import Progress, Record, RunConfig
+from ldhd.experiments.runner import run_unfinished
+from ldhd.lease import HeldError
 from ldhd.messages import Interrupted
 
 OnProgress = Callable[[Progress], None]
@@ -41,7 +42,7 @@ is none just now: ask again soon. Once `stop()` is true it takes no more, stops 
 def perform(job: Job, on_progress: OnProgress, stop: Stop) -> Outcome:
     """Do the job here; whatever happens is an outcome. `LDHD_DEBUG=1` prints the traceback of an error."""
     try:
-        record = run(
+        record = run_unfinished(
             job.config,
             job.out,
             threads=job.threads,
@@ -50,7 +51,7 @@ def perform(job: Job, on_progress: OnProgress, stop: Stop) -> Outcome:
             stop=stop,
             wait=False,
         )
-    except (HeldError, LostError, Interrupted):
+    except (HeldError, Interrupted):
         return Outcome(job)
     except Exception as error:
         if os.environ.get("LDHD_DEBUG"):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ldhd.experiments import Progress, Record, RunConfig
-from ldhd.experiments.record import finished
+from ldhd.experiments.folder import RunFolder
 from ldhd.files import write_bytes
 from ldhd.lease import HeldError, holding
 from ldhd.sweep.job import Executor, Job, OnProgress, Outcome, Stop, perform
@@ -165,7 +165,7 @@ class _Cluster:
             try:
                 files, error, done = self.ray.get(reference)
                 _write(job.out, files)
-                record = finished(job.out / job.config.hash, job.config) if done else None
+                record = RunFolder(job.out / job.config.hash).finished(job.config) if done else None
                 yield Outcome(job, record, error)
             except self.ray.exceptions.TaskCancelledError:
                 yield Outcome(job)

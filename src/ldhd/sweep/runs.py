@@ -4,14 +4,13 @@ import contextlib
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ldhd.experiments import Failure, Progress, Record, RunConfig
-from ldhd.experiments.record import FAILURE, finished
-from ldhd.experiments.runner import check
-from ldhd.files import write_json
+from ldhd.experiments.checks import check
+from ldhd.experiments.studies import Study
 from ldhd.lease import Lease
 from ldhd.messages import Interrupted
 from ldhd.recall import remember
@@ -52,9 +51,9 @@ def run_sweep(
     run resumable.
     """
     asked = {config.hash: config for config in configs}
-    todo = _Todo(out, retries, threads, command, on_progress, on_settled)
-    for name, config in asked.items():
-        record = finished(out / name, config)
+    todo = _Todo(Study(out), retries, threads, command, on_progress, on_settled)
+    for config in asked.values():
+        record = todo.study.finished(config)
         if record is None:
             todo.queue.append(config)
         else:
@@ -113,7 +112,7 @@ def remember_sweep(question: bytes, configs: Sequence[RunConfig], out: Path, ans
 class _Todo:
     """What is left of a sweep, and what is known of the rest."""
 
-    out: Path
+    study: Study
     retries: int
     threads: int
     command: str
@@ -123,8 +122,9 @@ class _Todo:
     records: dict[str, Record] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
     running: set[str] = field(default_factory=set)
+    held: set[str] = field(default_factory=set)
+    """Runs that another process was seen to work on."""
     attempts: dict[str, int] = field(default_factory=dict)
-    leases: dict[str, Lease] = field(default_factory=dict)
 
     def jobs(self) -> Iterator[Job | None]:
         """The next job that nobody works on, None while there is none, until all runs are settled."""
@@ -149,25 +149,26 @@ class _Todo:
     def _next(self) -> Job | None:
         for _ in range(len(self.queue)):
             config = self.queue.popleft()
-            folder = self.out / config.hash
-            record = finished(folder, config)
+            if not self._is_free(config):
+                continue
+            record = self.study.finished(config) if config.hash in self.held else None
             if record is not None:
                 self.done(record)
-            elif self._is_free(config):
+            else:
                 self.running.add(config.hash)
-                return Job(config, self.out, self.threads, self.command)
+                return Job(config, self.study.path, self.threads, self.command)
         return None
 
     def _is_free(self, config: RunConfig) -> bool:
         """Whether nobody works on a run; if somebody does, it goes to the end of the queue."""
-        lease = self.leases.setdefault(config.hash, Lease(self.out / config.hash / "lease"))
         try:
-            if lease.free():
+            if Lease(self.study.folder(config).path).is_free():
                 return True
         except OSError as error:
             self._failed(config, str(error))
         else:
-            self.on_progress(Progress(config.hash, config.label, "elsewhere", 0, 1))
+            self.held.add(config.hash)
+            self.on_progress(Progress.of(config, "elsewhere"))
             self.queue.append(config)
         return False
 
@@ -175,7 +176,7 @@ class _Todo:
         attempts = self.attempts[config.hash] = self.attempts.get(config.hash, 0) + 1
         failure = Failure(config.hash, config.label, " ".join(message.split()), attempts)
         with contextlib.suppress(OSError):  # the disk may be full, and that the reason
-            write_json(self.out / config.hash / FAILURE, asdict(failure))
+            self.study.folder(config).write_failure(failure)
         if attempts <= self.retries:
             self.queue.append(config)
         else:

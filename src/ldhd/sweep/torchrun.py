@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ldhd.experiments import Record, RunConfig, follow, run
-from ldhd.experiments.runner import check
+from ldhd.experiments.checks import check
 from ldhd.sweep.job import OnProgress
 from ldhd.sweep.local import stop_on_signal
 from ldhd.sweep.runs import run_all

@@ -1,0 +1,194 @@
+"""Stored runs, as folders or packed: the runs of a folder tree, and which runs of a study are finished.
+
+A study is a folder of runs. Each run is a folder named by its hash, or one line of the file `runs.jsonl`, with its
+learning curve and its trace compressed beside it.
+"""
+
+import lzma
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from ldhd.experiments.config import RunConfig
+from ldhd.experiments.folder import Metrics, RunFolder, parse_config, parse_record
+from ldhd.experiments.record import Record
+from ldhd.files import BadFileError, parse_object, unsealed
+
+LARGEST_DEPTH = 3
+"""Runs are searched for at most this many folders below the one that is named."""
+
+
+class StoredRun(Protocol):
+    """A run on disk, however it is stored."""
+
+    path: Path
+    trace_path: Path
+
+    def config(self) -> RunConfig: ...
+
+    def record(self) -> Record: ...
+
+    def metrics(self) -> Metrics: ...
+
+    def trace(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A finished run; its learning curve and its trace are read when they are asked for."""
+
+    config: RunConfig
+    record: Record
+    stored: StoredRun
+
+    def metrics(self) -> Metrics:
+        """Return the learning curve; FileNotFoundError if it was not kept."""
+        return self.stored.metrics()
+
+    def trace(self) -> dict[str, Any]:
+        """Return the trace; FileNotFoundError if it was not kept."""
+        return self.stored.trace()
+
+
+def read_runs(path: Path) -> Iterator[FinishedRun]:
+    """Yield every finished run in a folder tree, run folders and packed studies alike."""
+    if not path.is_dir():
+        raise ValueError(f"{path}: there is no such folder")
+    for stored in find_stored(path):
+        if not isinstance(stored, RunFolder) or stored.record_path.exists():
+            yield read_run(stored)
+
+
+def find_stored(path: Path, depth: int = LARGEST_DEPTH) -> Iterator[StoredRun]:
+    """Yield every run in a folder tree, finished or not, at most `depth` folders down, sorted by path."""
+    folder = RunFolder(path)
+    if folder.exists:
+        yield folder
+        return
+    yield from Study(path).packed
+    if depth > 0:
+        for below in sorted(below for below in path.iterdir() if below.is_dir() and not below.name.startswith(".")):
+            yield from find_stored(below, depth - 1)
+
+
+def read_run(stored: StoredRun) -> FinishedRun:
+    """Read a finished run; BadFileError if its config is absent or of another run."""
+    try:
+        config = stored.config()
+    except FileNotFoundError:
+        raise BadFileError(f"{stored.path} holds a record without config.json") from None
+    record = stored.record()
+    if record.hash != config.hash:
+        raise BadFileError(f"{stored.path} holds the record of {record.hash} beside the config of {config.hash}")
+    return FinishedRun(config, record, stored)
+
+
+class Study:
+    """A folder of runs."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.runs_path = path / "runs.jsonl"
+        self.metrics_path = path / "metrics.jsonl.xz"
+        self.traces_path = path / "traces.jsonl.xz"
+
+    def folder(self, config: RunConfig) -> RunFolder:
+        """Return the folder of a run, whether or not it exists."""
+        return RunFolder(self.path / config.hash)
+
+    def finished(self, config: RunConfig) -> Record | None:
+        """Return the record of a finished run, from its folder or the packed file; None if there is none."""
+        packed = self._by_hash.get(config.hash)
+        return self.folder(config).finished(config) or (packed.finished(config) if packed else None)
+
+    @cached_property
+    def packed(self) -> "list[PackedRun]":
+        """The runs of `runs.jsonl`, none if there is no such file."""
+        lines = self.runs_path.read_bytes().splitlines() if self.runs_path.is_file() else []
+        return [PackedRun(self, number, line) for number, line in enumerate(lines, start=1)]
+
+    @cached_property
+    def packed_metrics(self) -> dict[str, dict[str, Any]]:
+        return _compressed_lines(self.metrics_path)
+
+    @cached_property
+    def packed_traces(self) -> dict[str, dict[str, Any]]:
+        return _compressed_lines(self.traces_path)
+
+    @cached_property
+    def _by_hash(self) -> "dict[str, PackedRun]":
+        return {run.hash: run for run in self.packed if run.hash is not None}
+
+
+class PackedRun:
+    """A finished run in a line of `runs.jsonl`."""
+
+    def __init__(self, study: Study, number: int, line: bytes):
+        self.study = study
+        self.path = study.runs_path
+        self.trace_path = study.traces_path
+        self.source = f"{study.runs_path} line {number}"
+        self.line = line
+
+    @cached_property
+    def hash(self) -> str | None:
+        """The hash that the record states, None if the line is damaged."""
+        try:
+            return str(self._part("record")["hash"])
+        except (BadFileError, KeyError):
+            return None
+
+    def config(self) -> RunConfig:
+        return parse_config(self._part("config"), self.source)
+
+    def record(self) -> Record:
+        return parse_record(self._part("record"), self.source)
+
+    def metrics(self) -> Metrics:
+        rows = self._of(self.study.packed_metrics, self.study.metrics_path)["rows"]
+        if not isinstance(rows, list):
+            raise BadFileError(f"{self.study.metrics_path} holds no learning curve of {self.hash}")
+        return rows
+
+    def trace(self) -> dict[str, Any]:
+        trace = self._of(self.study.packed_traces, self.trace_path)["trace"]
+        return unsealed(trace, f"{self.trace_path}, {self.hash},")
+
+    def finished(self, config: RunConfig) -> Record | None:
+        """Return the record if it is that of `config`, or None if the line is of another run or damaged."""
+        try:
+            record = self.record()
+            stored = unsealed(self._part("config"), self.source)
+        except BadFileError:
+            return None
+        return record if record.hash == config.hash and stored == config.model_dump(mode="json") else None
+
+    def _of(self, lines: Mapping[str, dict[str, Any]], path: Path) -> dict[str, Any]:
+        try:
+            return lines[str(self.hash)]
+        except KeyError:
+            raise FileNotFoundError(f"{path} holds nothing of run {self.hash}") from None
+
+    @cached_property
+    def _parts(self) -> dict[str, Any]:
+        return parse_object(self.line, self.source)
+
+    def _part(self, name: str) -> dict[str, Any]:
+        part = self._parts.get(name)
+        if not isinstance(part, dict):
+            raise BadFileError(f"{self.source} holds no {name}")
+        return part
+
+
+def _compressed_lines(path: Path) -> dict[str, dict[str, Any]]:
+    """Read a compressed file of JSON lines, each of which names its run in `hash`; an absent file has no lines."""
+    try:
+        content = lzma.decompress(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except lzma.LZMAError as error:
+        raise BadFileError(f"{path} is damaged: {error}") from None
+    lines = [parse_object(line, f"{path} line {k}") for k, line in enumerate(content.splitlines(), start=1)]
+    return {line["hash"]: line for line in lines}
