@@ -11,7 +11,7 @@ SOURCE = Path(ldhd.__file__).parent
 LEVELS = [
     {"seeds", "names", "parsing", "messages", "process", "statistics"},
     {"files", "lease"},
-    {"recall", "tensors"},
+    {"tensors"},
     {"boolean", "tasks", "positions"},
     {"model"},
     {"train", "evaluate", "predict", "theory"},

@@ -64,7 +64,9 @@ def test_a_newer_format_is_named_with_both_versions(tmp_path):
     write_json(folder / "config.json", {**config, "format_version": 99, "sha256": None})
     found = find_runs([tmp_path])
     assert found.finished == []
-    assert found.problems == [f"{folder / 'config.json'} is of the newer format 99; this version of ldhd reads format 2"]
+    assert found.problems == [
+        f"{folder / 'config.json'} is of the newer format 99; this version of ldhd reads format 2"
+    ]
 
 
 def test_records_without_their_config_or_with_another_s(tmp_path):

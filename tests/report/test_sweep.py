@@ -6,10 +6,9 @@ from rich.console import Console
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import Failure, Progress, Record, make_config
-from ldhd.files import write_json
+from ldhd.files import load_json, write_json
 from ldhd.report import sweep
-from ldhd.report.sweep import SweepView, sweep_summary
-from ldhd.report.swept import summary_json, summary_view
+from ldhd.report.sweep import SweepSummary, SweepView
 
 
 def configs():
@@ -29,7 +28,8 @@ def record(config, exact=1.0):
 
 def rendered(view):
     console = Console(width=160, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
-    console.print(view)
+    for part in view:
+        console.print(part, markup=not isinstance(part, str))
     return console.export_text()
 
 
@@ -37,7 +37,7 @@ def test_a_row_for_each_kind_of_run_and_what_failed():
     asked = configs()
     failure = Failure(asked[3].hash, asked[3].label, "out of [order]", 3)
     records = [record(asked[0], 1.0), record(asked[1], 0.5), record(asked[2])]
-    shown = rendered(summary_view(sweep_summary(asked, records, [failure])))
+    shown = rendered(SweepSummary(asked, records, [failure]).view())
     rows = [line.split() for line in shown.splitlines() if line.strip().startswith("copy")]
     assert rows[0][:7] == ["copy", "rpe", "train.learning_rate=0.001", "2/2", "2", "10", "75.0"]
     assert rows[1][:5] == ["copy", "rpe", "train.learning_rate=0.002", "1/2", "1"]
@@ -46,14 +46,15 @@ def test_a_row_for_each_kind_of_run_and_what_failed():
 
 
 def test_a_kind_without_any_record():
-    assert "0/2" in rendered(summary_view(sweep_summary(configs(), [], [])))
+    assert "0/2" in rendered(SweepSummary(configs(), [], []).view())
 
 
 def test_json_holds_the_records_as_they_are_on_the_disk(tmp_path):
     asked = configs()
     done, failure = record(asked[0]), Failure("h", "l", "m", 1)
-    write_json(tmp_path / done.hash / "record.json", done.model_dump(mode="json"))
-    shown = summary_json(sweep_summary(asked, [done], [failure]), tmp_path, [asdict(failure)])
+    write_json(tmp_path / "record.json", done.model_dump(mode="json"))
+    shown = SweepSummary(asked, [done], [failure]).document()
+    assert shown["runs"] == [load_json(tmp_path / "record.json")]
     assert shown == {"asked": 4, "runs": [done.document()], "failures": [asdict(failure)]}
 
 
@@ -71,9 +72,9 @@ def test_live_counts_and_time_left(monkeypatch):
     view.on_settled(record(asked[1]))
     view.on_progress(replace(progress, run=asked[2].hash, label="second", done=5))
     assert view.time_left() == "0:00:30"
-    shown = rendered(view.render())
+    shown = rendered([view.render()])
     assert "running 1, done 2, failed 0, waiting 1, time left 0:00:30" in shown
     assert "second" in shown
     assert "50%" in shown
     view.on_settled(Failure(asked[2].hash, "second", "", 1))
-    assert "running 0, done 2, failed 1, waiting 1" in rendered(view.render())
+    assert "running 0, done 2, failed 1, waiting 1" in rendered([view.render()])

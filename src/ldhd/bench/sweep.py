@@ -1,7 +1,6 @@
 """Sweeps: two workers against one, what a run costs beside its training, and how fast finished runs are skipped."""
 
 import itertools
-import os
 import statistics
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 
 from ldhd.bench.ratio import Case, compare
 from ldhd.experiments import RunConfig, make_config
-from ldhd.files import write_json, write_lines
+from ldhd.experiments.studies import Study
 from ldhd.sweep import in_processes, run_sweep
 from ldhd.sweep.file import parse_sweep
 
@@ -32,7 +31,7 @@ def sweep_cases(runs: int = 6, steps: int = 400, skipped: int = 1000, repeats: i
         return [
             _two_workers(folder, runs, steps, repeats),
             _overhead(folder, runs, repeats),
-            *_skipping(folder, skipped, repeats),
+            _skipping(folder, skipped, repeats),
         ]
 
 
@@ -59,27 +58,18 @@ def _overhead(folder: Path, runs: int, repeats: int) -> Case:
     return _within("sweep, a run beside its training", "runs of one step", OVERHEAD_SECONDS, seconds)
 
 
-def _skipping(folder: Path, skipped: int, repeats: int) -> list[Case]:
-    """The whole command, as a user types it: for the first time, when every file is read, and again."""
+def _skipping(folder: Path, skipped: int, repeats: int) -> Case:
+    """Time the whole command, as a user types it."""
     text = f'tasks = ["copy"]\npositions = ["rpe"]\nseeds = "0-{skipped - 1}"\n'
     (folder / "sweep.toml").write_text(text)
     pretend_finished(parse_sweep(text, "sweep.toml"), folder / "skipped")
     command = [sys.executable, "-m", "ldhd", "sweep", str(folder / "sweep.toml"), "--out", str(folder / "skipped")]
 
-    environment = dict(os.environ)
-
     def skip() -> None:
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=600, env=environment)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=600)
 
-    first, again = [], []
-    for turn in range(repeats):
-        environment["XDG_CACHE_HOME"] = str(folder / f"cache-{turn}")
-        first.append(_seconds(skip))
-        again.append(_seconds(skip))
-    return [
-        _within(f"sweep, finished runs skipped {when}", f"{skipped} runs", SKIPPING_SECONDS, seconds)
-        for when, seconds in (("at first", first), ("again", again))
-    ]
+    seconds = [_seconds(skip) for _ in range(repeats)]
+    return _within("sweep, finished runs skipped", f"{skipped} runs", SKIPPING_SECONDS, seconds)
 
 
 def pretend_finished(configs: list[RunConfig], out: Path) -> None:
@@ -90,9 +80,10 @@ def pretend_finished(configs: list[RunConfig], out: Path) -> None:
         own = {"hash": config.hash, "seed": config.seed, "steps": config.train.steps, "results": results}
         row = {"loss": 1.0, "learning_rate": 1e-3, "gradient_norm": 1.0, "accuracy": {"1": 1.0, "2": 1.0}}
         steps = range(config.train.evaluate_every, config.train.steps + 1, config.train.evaluate_every)
-        write_json(out / config.hash / "config.json", config.model_dump(mode="json"))
-        write_lines(out / config.hash / "metrics.jsonl", [{"step": step, **row} for step in steps])
-        write_json(out / config.hash / "record.json", done.model_copy(update=own).model_dump(mode="json"))
+        folder = Study(out).folder(config)
+        folder.prepare(config)
+        folder.write_metrics([{"step": step, **row} for step in steps])
+        folder.write_result(done.model_copy(update=own), trace={})
 
 
 def _config(seed: int, steps: int) -> RunConfig:

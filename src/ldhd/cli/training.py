@@ -1,7 +1,6 @@
 """Commands that train."""
 
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -76,22 +75,12 @@ def sweep(
     Given twice at once, on the same folder, the two share the runs. Exit code 1 if a run failed for good.
     """
     from ldhd.names import lookup_only
-    from ldhd.recall import recall
-    from ldhd.report.swept import summary_json, summary_view
-    from ldhd.report.terminal import print_view
-
-    lookup_only(on, {"local": None, "ray": None}, "place to run")
-    question = f"sweep in {out.absolute()}: ".encode() + (file.read_bytes() if file.is_file() else b"")
-    known = recall(question)
-    if known is not None:
-        print_view(summary_json(known, out) if as_json else summary_view(known))
-        return
-
-    from ldhd.report.sweep import SweepView, sweep_summary
+    from ldhd.report.sweep import SweepSummary, SweepView
+    from ldhd.report.terminal import print_result
     from ldhd.sweep import in_processes, on_ray, run_sweep
     from ldhd.sweep.file import read_sweep
-    from ldhd.sweep.runs import remember_sweep
 
+    lookup_only(on, {"local": None, "ray": None}, "place to run")
     executor = on_ray(address, cpus, gpus) if on == "ray" else in_processes(workers or os.cpu_count() or 1)
     configs = read_sweep(file)
     with SweepView(len(configs)) as view:
@@ -105,12 +94,9 @@ def sweep(
             on_progress=view.on_progress,
             on_settled=view.on_settled,
         )
-    summary = sweep_summary(configs, swept.records, swept.failures)
-    failures = [asdict(failure) for failure in swept.failures]
-    print_view(summary_json(summary, out, failures) if as_json else summary_view(summary))
+    print_result(SweepSummary(configs, swept.records, swept.failures), as_json)
     if swept.failures:
         raise typer.Exit(1)
-    remember_sweep(question, configs, out, summary)
 
 
 def extend(

@@ -1,9 +1,11 @@
 """What is shown of a sweep: while it goes on, and at its end."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from types import TracebackType
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -11,7 +13,6 @@ from rich.markup import escape
 
 from ldhd.experiments import Failure, Progress, Record, RunConfig
 from ldhd.experiments.groups import by_setting, differences, group_runs
-from ldhd.report.swept import Summary
 from ldhd.report.terminal import console, plain_table
 
 MOST_FAILURES = 20
@@ -72,14 +73,30 @@ class SweepView:
         return str(timedelta(seconds=round((time.monotonic() - self.started) / worked * left)))
 
 
-def sweep_summary(configs: Sequence[RunConfig], records: Sequence[Record], failures: Sequence[Failure]) -> Summary:
-    """What is shown of a sweep at its end."""
-    return {
-        "asked": len(configs),
-        "runs": [record.hash for record in records],
-        "rows": _rows(configs, records),
-        "failures": failure_lines(failures),
-    }
+@dataclass(frozen=True)
+class SweepSummary:
+    """The result of a sweep: the runs that were asked for, and a record or a failure for each."""
+
+    configs: Sequence[RunConfig]
+    records: Sequence[Record]
+    failures: Sequence[Failure]
+
+    def document(self) -> dict[str, Any]:
+        """Return the summary as in `ldhd sweep --json`."""
+        records = [record.document() for record in self.records]
+        return {"asked": len(self.configs), "runs": records, "failures": [asdict(failure) for failure in self.failures]}
+
+    def view(self) -> Iterator[RenderableType]:
+        """Yield a table with a row for each group of seeds, followed by what failed."""
+        table = plain_table("exact match in % at the largest test scale, mean over seeds")
+        for column in ("task", "position", "options", "done", "fitted", "scale", "exact", "verdict"):
+            table.add_column(column, overflow="fold")
+        for row in _rows(self.configs, self.records):
+            table.add_row(*map(escape, row))
+        yield table
+        yield from failure_lines(self.failures)
+        done, asked = len(self.records), len(self.configs)
+        yield f"{done} of {asked} runs done, {asked - done} failed"
 
 
 def failure_lines(failures: Sequence[Failure]) -> list[str]:

@@ -6,14 +6,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ldhd.experiments import Failure, Progress, Record, RunConfig
 from ldhd.experiments.checks import check
 from ldhd.experiments.studies import Study
 from ldhd.lease import Lease
 from ldhd.messages import Interrupted
-from ldhd.recall import remember
 from ldhd.sweep.job import Executor, Job, OnProgress, Outcome
 from ldhd.sweep.local import in_processes, in_turn, stop_on_signal
 
@@ -94,18 +92,6 @@ def run_all(
         first = swept.failures[0]
         raise ValueError(first.message if len(configs) == 1 else f"{first.label} ({first.hash}): {first.message}")
     return swept.records
-
-
-def remember_sweep(question: bytes, configs: Sequence[RunConfig], out: Path, answer: Any) -> None:
-    """Keep the answer to a finished sweep while the files of its runs stay as they are.
-
-    Not if it names a task or an embedding of the user's, whose source may change unseen.
-    """
-    if any(":" in config.task + config.position for config in configs):
-        return
-    files = [out / config.hash / name for config in configs for name in ("config.json", "record.json", "metrics.jsonl")]
-    with contextlib.suppress(OSError, RuntimeError):  # a cache that cannot be written, a user without a home
-        remember(question, files, answer)
 
 
 @dataclass
