@@ -4,6 +4,7 @@ import itertools
 
 import torch
 
+from contracts.relation import RelationContract
 from ldhd.evaluate import greedy
 from ldhd.model import GPT, ModelConfig
 from ldhd.positions import Position
@@ -22,7 +23,7 @@ def bias_of(position, q, hidden):
     return position.bias(q, torch.randn_like(q), hidden, causal(hidden.shape[1]), None)
 
 
-class PositionContract:
+class PositionContract(RelationContract):
     """Subclasses say how the embedding is made."""
 
     def make(self, dimension: int, heads: int, layer: int = 0) -> Position:

@@ -3,13 +3,12 @@
 import pytest
 import torch
 
-from contracts.digit_places import numbered
-from contracts.position import PositionContract
+from contracts.digit_places import DigitPlacesContract, numbered
 from ldhd.positions import Abacus
 from ldhd.tasks.tokens import encode
 
 
-class TestAbacus(PositionContract):
+class TestAbacus(DigitPlacesContract):
     make = Abacus
 
     @pytest.mark.parametrize(

@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from contracts.digit_places import numbered
-from contracts.position import TEXT, PositionContract
+from contracts.digit_places import DigitPlacesContract, numbered
+from contracts.position import TEXT
 from ldhd.positions import Abacus, Coupled
 from ldhd.tasks.tokens import encode
 
 
-class TestCoupled(PositionContract):
+class TestCoupled(DigitPlacesContract):
     make = Coupled
 
     def test_digits_of_one_significance_share_an_id(self):

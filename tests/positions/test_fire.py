@@ -25,6 +25,8 @@ def fire_by_loops(position, n):
 
 
 class TestFire(PositionContract):
+    initial = ("c", "multiplier")
+
     def make(self, dimension, heads, layer=0):
         return Fire(dimension, heads, layer, threshold=6.0)
 

@@ -17,6 +17,8 @@ from ldhd.tasks.tokens import VOCABULARY_SIZE, encode
 
 
 class TestLatentWindow(PositionContract):
+    hidden_below = -10.0
+
     def make(self, dimension, heads, layer=0):
         return LatentWindow(dimension, heads, layer, window=4)
 
@@ -69,11 +71,15 @@ class TestLatentWindow(PositionContract):
 
 
 class TestLatentWindowAbsolute(PositionContract):
+    hidden_below = -10.0
+
     def make(self, dimension, heads, layer=0):
         return LatentWindow(dimension, heads, layer, window=2, absolute=True)
 
 
 class TestLatentWindowFromTheStart(PositionContract):
+    hidden_below = -10.0
+
     def make(self, dimension, heads, layer=0):
         return LatentWindow(dimension, heads, layer, window=2, absolute="start")
 

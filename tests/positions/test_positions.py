@@ -1,9 +1,12 @@
 """What is true of several or all embeddings."""
 
+import re
+
 import pytest
 import torch
 
 from contracts.formulas import rpe_absolute_by_loops, rpe_square_by_loops
+from ldhd.experiments.parts import options_model
 from ldhd.positions import POSITIONS, RPE, Absolute, NoPosition, Rotary, RPEAbsolute, RPESquare, Sum
 from ldhd.positions.anchor import natural_anchor
 
@@ -12,6 +15,30 @@ from ldhd.positions.anchor import natural_anchor
 def test_negative_distance_is_refused(kind):
     with pytest.raises(ValueError, match="max_distance must be at least 0, got -1"):
         kind(8, 2, max_distance=-1)
+
+
+@pytest.mark.parametrize("kind", POSITIONS.values())
+def test_an_embedding_describes_itself(kind):
+    assert POSITIONS[kind.name] is kind
+    assert kind.title
+    assert re.fullmatch("#[0-9A-F]{6}", kind.color)
+    assert [other.color for other in POSITIONS.values()].count(kind.color) == 1
+    assert set(kind.relation_options or ()) <= options_model(kind).model_fields.keys()
+
+
+@pytest.mark.parametrize("kind", [RPE, RPESquare, RPEAbsolute])
+def test_settings_are_equivalent_where_no_distance_is_clipped(kind):
+    """Equal representatives mean equal relations on every string that is not longer."""
+    text = "b9041726="
+    for length in range(1, len(text) + 1):
+        queries = list(range(length))
+        by_representative = {}
+        for max_distance in range(12):
+            options = {"max_distance": max_distance}
+            representative = tuple(kind.equivalent_settings(options, length).items())
+            found = kind(8, 2, **options).relations(text[:length], queries)
+            assert by_representative.setdefault(representative, found) == found
+        assert len(by_representative) == length + 1
 
 
 @pytest.mark.parametrize("kind", POSITIONS.values())

@@ -119,3 +119,4 @@ class TestRandomizedAlibi(RandomizedBiasContract):
 
 class TestRandomizedFire(RandomizedBiasContract):
     make = RandomizedFire
+    initial = ("wrapped.c", "wrapped.multiplier")

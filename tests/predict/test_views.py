@@ -1,6 +1,6 @@
 """What a head can know."""
 
-from ldhd.positions import LatentWindow
+from ldhd.positions import LatentWindow, Position
 from ldhd.predict.views import views
 
 
@@ -22,3 +22,20 @@ def test_heads_that_count_from_the_start_have_nothing_to_choose():
     assert last.name == "LatentWindow from the start"
     (row,) = last.parts[0].classes("b7+12=", [5], training=False)[0]
     assert row == ["outside", -1, "outside", "outside", "outside", "outside"]
+
+
+def test_an_embedding_of_a_user_needs_to_say_nothing():
+    """Its relation is enough: a head may use the whole of it, the key's half of a pair, or nothing."""
+
+    class Distance(Position):
+        def relation(self, tokens, j, i):
+            return j - i
+
+    class Pair(Position):
+        def relation(self, tokens, j, i):
+            return j, i
+
+    assert names(Distance(4, 2)) == ["Distance", "content alone"]
+    assert names(Pair(4, 2)) == ["Pair", "Pair of the key", "content alone"]
+    options = {"max_distance": 3, "other": 1}
+    assert Pair.equivalent_settings(Pair.relation_settings(options), 2) == options
