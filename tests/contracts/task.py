@@ -5,7 +5,7 @@ from collections import defaultdict
 import pytest
 import torch
 
-from ldhd.predict.cases import shape_of
+from ldhd.predict.shapes import shape_of
 from ldhd.tasks import Task
 from ldhd.tasks.tokens import decode, encode
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from contracts.command import ldhd
-from ldhd.predict import ASSUMPTIONS, Step
+from ldhd.predict import ASSUMPTIONS, Constraint
 from ldhd.report.prediction import marks
 
 REVERSAL = 'format = "b x:n = z:n e"\n[needs]\nx = "x[n-1-t]"\n'
@@ -117,5 +117,5 @@ def test_bad_input_is_one_line(tmp_path, monkeypatch, capsys, arguments, message
 
 
 def test_marks():
-    assert marks(Step("b12=1", 2, 4, 2, None, True)) == "  ^ ?"
-    assert marks(Step("b12=1", 2, 4, None, 1, True)) == " x  ?"
+    assert marks(Constraint("b12=1", 2, 4, 2, None, True)) == "  ^ ?"
+    assert marks(Constraint("b12=1", 2, 4, None, 1, True)) == " x  ?"

@@ -1,15 +1,17 @@
 """The criterion against its definition, by loops and linear programming."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 from ldhd.positions import POSITIONS
 from ldhd.predict import predict
-from ldhd.predict.cases import TaskSource
-from ldhd.predict.cells import NEVER, examine
+from ldhd.predict.analysis import Analysis, Head
+from ldhd.predict.cells import NEVER, find_failures
 from ldhd.predict.description import parse_description
-from ldhd.predict.trial import Trial, Way
+from ldhd.predict.shapes import TaskShapes
 from ldhd.predict.views import views
 from ldhd.tasks import TASKS
 
@@ -113,17 +115,16 @@ def unneeded_cells(task, position, slot, scales, training, known=()):
 @pytest.mark.parametrize("subtracted", [False, True])
 def test_one_head_against_the_definition(name, position, subtracted):
     task = TASKS[name]
-    source = TaskSource(task, TEST)
-    trial = Trial(position, source.cases(TRAIN), source.cases(TEST))
-    for slot in trial.slots:
-        view = views(position, trial.delimiters)[0]
-        way = Way(view, (slot,), subtracts=subtracted)
-        known = [other for other in trial.slots if other != slot] if subtracted else []
-        tables, fixed = trial.tables(way)
-        elsewhere = trial.known(way, {other: Way(view, (other,)) for other in known})
-        outcome = examine(tables, (slot,), trial.excused(way, ()), elsewhere, fixed)
+    source = TaskShapes(task, TEST)
+    analysis = Analysis(position, source.shapes(TRAIN), source.shapes(TEST))
+    for slot in analysis.slots:
+        view = views(position, analysis.delimiters)[0]
+        head = Head(view, (slot,), subtracts=subtracted)
+        known = [other for other in analysis.slots if other != slot] if subtracted else []
+        tables, fixed = analysis.tables(head, {other: Head(view, (other,)) for other in known})
+        outcome = find_failures([replace(table, excused=np.zeros_like(table.excused)) for table in tables], fixed)
         if not subtracted:
-            judged = trial.judge(way, {})
+            judged = analysis.failures(head, {})
             assert (judged.softmax_at, judged.linear_at) == (outcome.softmax_at, outcome.linear_at)
         training = constraints(task, position, slot, TRAIN, True, known)
         together = training | constraints(task, position, slot, TEST, False, known)
@@ -159,4 +160,4 @@ def test_a_token_that_is_the_only_one_of_its_kind_can_read_for_the_others():
     assert predict(before, make("rpe"), (1, 2), range(1, 6), 1).verdict == "fails"
     found = predict(before, make("rpe"), (1, 2), range(1, 6), 2)
     assert found.verdict == "generalises"
-    assert found.slots[0].way == "RPE; read by '+' in the first layer"
+    assert found.slots[0].head == "RPE; read by '+' in the first layer"

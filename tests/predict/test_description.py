@@ -42,7 +42,7 @@ def make(name):
 @pytest.mark.parametrize(("text", "task"), [(COPY, "copy"), (MULTIPLICATION, "multiplication")])
 def test_a_description_is_as_good_as_the_task(text, task):
     described = parse_description(text, task)
-    ours = {case.scale: case for case in described.cases((1, 4))}
+    ours = {case.scale: case for case in described.shapes((1, 4))}
     for scale in (1, 4):
         instance = TASKS[task].instance(TASKS[task].latent.shapes(scale)[0])
         assert ours[scale].needs == TASKS[task].needs(instance)
@@ -57,7 +57,7 @@ def test_a_description_is_as_good_as_the_task(text, task):
 
 def test_reversal_is_carried_by_none_of_ours():
     reversal = parse_description(REVERSAL, "reversal")
-    (case,) = reversal.cases([3])
+    (case,) = reversal.shapes([3])
     assert case.text == "b000=000e"
     assert case.needs == [{"x": 3}, {"x": 2}, {"x": 1}, {"x": None}]
     assert {predict(reversal, make(name), range(1, 6), range(1, 11), 2).verdict for name in POSITIONS} == {"fails"}
@@ -65,8 +65,8 @@ def test_reversal_is_carried_by_none_of_ours():
 
 def test_three_addends_are_carried_like_two():
     three = parse_description(THREE, "three")
-    assert len(three.cases([2])) == 7
-    assert {len(case.text) for case in three.cases([2])} == {12, 13, 14}
+    assert len(three.shapes([2])) == 7
+    assert {len(case.text) for case in three.shapes([2])} == {12, 13, 14}
     assert predict(three, make("rpe-square"), three.train_scales, range(1, 6)).verdict == "generalises"
     assert predict(three, make("rpe"), three.train_scales, range(1, 6), 2).verdict == "fails"
 

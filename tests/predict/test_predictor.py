@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from ldhd.boolean import rpe_matrices
 from ldhd.positions import POSITIONS, RPE, Position, RPEAbsolute, RPESquare, Sum
 from ldhd.predict import predict, predict_layers
-from ldhd.predict.cases import TaskSource
+from ldhd.predict.analysis import Analysis, Head
 from ldhd.predict.grpe import predict_grpe
 from ldhd.predict.paper import LAYERS, PAPER_OUTCOMES
-from ldhd.predict.trial import Trial, Way
+from ldhd.predict.shapes import TaskShapes
 from ldhd.predict.views import views
 from ldhd.predict.witness import find_witness
 from ldhd.tasks import TASKS, LatentSpace, Task
@@ -60,7 +60,7 @@ class TestVerdicts:
             found = predict_layers(TASKS[task], make("rpe-square"), range(1, 6), TEN, (1, 2, 12))
             assert [one.verdict for one in found] == ["fails", "generalises", "generalises"]
             assert not found[0].explains_training
-            assert "tokens marked in the first layer" in {slot.slot: slot.way for slot in found[1].slots}["x"]
+            assert "tokens marked in the first layer" in {slot.slot: slot.head for slot in found[1].slots}["x"]
 
     def test_one_layer_is_enough_if_the_key_knows_its_place_too(self):
         both = Sum([RPESquare(8, 2), RPEAbsolute(8, 2)])
@@ -72,7 +72,7 @@ class TestVerdicts:
         for task, absolute in (("multiplication", True), ("division", "start")):
             found = verdict(task, make("latent-window", absolute=absolute))
             assert found.verdict == "generalises"
-            assert {slot.slot for slot in found.slots if "is subtracted" in slot.way} == {"y", "y_previous"}
+            assert {slot.slot for slot in found.slots if "is subtracted" in slot.head} == {"y", "y_previous"}
             assert verdict(task, make("latent-window", absolute=False)).verdict == "fails"  # nothing reads it alone
 
     def test_offsets_are_what_carries_abacus(self):
@@ -127,7 +127,7 @@ class TestVerdicts:
 class TestWitness:
     def test_an_uncovered_need_is_shown_on_the_smallest_string(self):
         witness = verdict("copy", make("abacus", max_offset=0)).witness
-        (step,) = witness.steps
+        (step,) = witness.constraints
         assert (witness.kind, witness.slot, step.scale, step.trained) == ("uncovered", "x", 6, False)
         assert TASKS["copy"].read(step.text[:8]).answer == step.text[8:]
         assert (step.query, step.winner) == (12, 6)  # after five copied symbols, the sixth
@@ -135,7 +135,7 @@ class TestWitness:
     def test_a_cycle_is_shown_on_strings_that_force_it(self):
         """Each step's loser and the next step's winner are one cell."""
         position = make("rpe")
-        steps = verdict("copy", position).witness.steps
+        steps = verdict("copy", position).witness.constraints
         assert len(steps) == 2
         for step, following in zip(steps, [*steps[1:], steps[0]], strict=True):
             loser = position.relation(step.text, step.query, step.loser)
@@ -147,8 +147,8 @@ class TestWitness:
             witness = verdict(task, make(name), 1).witness
             if witness is None or witness.kind != "conflict":
                 continue
-            assert witness.steps
-            for step in witness.steps:
+            assert witness.constraints
+            for step in witness.constraints:
                 start = step.text.index("=") + 1
                 needs = TASKS[task].needs(TASKS[task].read(step.text[:start]))[step.query + 1 - start]
                 assert step.winner in needs.values()
@@ -156,13 +156,13 @@ class TestWitness:
 
     def test_no_step_sets_what_is_looked_for_above_its_like_that_is_subtracted(self):
         """All digits are alike without places. `x` can be taken off if it is read alone, other digits of `y` cannot."""
-        source = TaskSource(TASKS["multiplication"], tuple(TEN))
-        trial = Trial(make("none"), source.cases(range(1, 6)), source.cases(TEN))
-        (view,) = views(trial.position, trial.delimiters)
-        way = Way(view, ("y",), subtracts=True)
+        source = TaskShapes(TASKS["multiplication"], tuple(TEN))
+        analysis = Analysis(make("none"), source.shapes(range(1, 6)), source.shapes(TEN))
+        (view,) = views(analysis.position, analysis.delimiters)
+        head = Head(view, ("y",), subtracts=True)
         for read, loser in (((), 1), (("x",), 3), (("x", "y"), 1)):
-            served = {"x": Way(view, read)} if read else {}
-            (step,) = find_witness(trial, "y", way, trial.judge(way, served), served).steps
+            served = {"x": Head(view, read)} if read else {}
+            (step,) = find_witness(analysis, "y", head, analysis.failures(head, served), served).constraints
             assert (step.text[: step.query + 1], step.winner, step.loser) == ("b1*11=1", 4, loser)
 
     def test_what_generalises_has_none(self):

@@ -8,7 +8,7 @@ from typing import Any
 from ldhd.experiments.defaults import defaults_of
 from ldhd.experiments.parts import PositionOptions, build_position, load_task, position_options, position_settings
 from ldhd.positions import POSITIONS, Position
-from ldhd.predict import Prediction, Source, predict_layers
+from ldhd.predict import Prediction, ShapeSource, predict_layers
 from ldhd.predict.description import parse_description
 from ldhd.predict.design import Design, design
 from ldhd.tasks import TASKS, Task
@@ -64,7 +64,7 @@ def relation_settings(options: PositionOptions) -> PositionOptions:
     return {term: POSITIONS.get(term, Position).relation_settings(own) for term, own in options.items()}
 
 
-def load_source(name: str) -> Task | Source:
+def load_source(name: str) -> Task | ShapeSource:
     """Load a task by name or `module:Class`, or the description of a task from a TOML file."""
     if not name.endswith(".toml"):
         return load_task(name)
@@ -163,7 +163,7 @@ def _default_options(task: str, position: str) -> dict[str, Any]:
 
 def _predict(
     name: str,
-    task: Task | Source,
+    task: Task | ShapeSource,
     position: str,
     overrides: Mapping[str, Any],
     train_scales: Sequence[int],

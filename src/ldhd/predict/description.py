@@ -1,4 +1,4 @@
-"""Tasks described in a few lines, for predictions alone: a format, and where each answer token finds what it needs.
+"""Tasks that a few lines of TOML describe, for predictions alone: a format, and where the needs of each token are.
 
     format = "b x:n = z:n e"
     [needs]
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from ldhd.predict.cases import Case, check_needs, spread
 from ldhd.predict.expression import Expression
+from ldhd.predict.shapes import StringShape, check_needs, evenly_spaced
 from ldhd.tasks.task import Needs
 
 if sys.version_info >= (3, 11):
@@ -40,26 +40,26 @@ class Field:
 
 @dataclass(frozen=True)
 class Description:
-    """A described task; what `predict` takes as a task."""
+    """A task that is described by its format and its needs; a `ShapeSource`, so that `predict` takes it as a task."""
 
     name: str
     fields: tuple[Field, ...]
     lengths: tuple[str, ...]
     slots: dict[str, tuple[str, Expression]]
-    """Slot -> the number it points into, and the place there."""
+    """For each slot the number that contains its token, and the place of the token there."""
     exchangeable: tuple[tuple[str, ...], ...] = ()
     train_scales: tuple[int, ...] = (1, 2, 3, 4, 5)
     enumerated: bool = True
 
-    def cases(self, scales: Sequence[int]) -> list[Case]:
-        found = [[self._case(scale, lengths) for lengths in self._combinations(scale)] for scale in scales]
-        return [case for cases in found for case in spread(cases)]
+    def shapes(self, scales: Sequence[int]) -> list[StringShape]:
+        found = [[self._shape(scale, lengths) for lengths in self._combinations(scale)] for scale in scales]
+        return [shape for shapes in found for shape in evenly_spaced(shapes)]
 
     def _combinations(self, scale: int) -> list[dict[str, int]]:
         values = product(range(1, scale + 1), repeat=len(self.lengths))
         return [dict(zip(self.lengths, value, strict=True)) for value in values if max(value) == scale]
 
-    def _case(self, scale: int, lengths: dict[str, int]) -> Case:
+    def _shape(self, scale: int, lengths: dict[str, int]) -> StringShape:
         text, start = "", 0
         starts: dict[str, tuple[int, int]] = {}
         contents: list[frozenset[str]] = []
@@ -75,7 +75,7 @@ class Description:
             text, contents = text + "0" * length, [*contents, *([DIGITS] * length)]
         needs: Needs = [self._needs(t, lengths, starts) for t in range(len(text) - start)]
         check_needs(f"{self.name} where {_shown(lengths)}", text, start, needs)
-        return Case(text, start, scale, needs, tuple(contents))
+        return StringShape(text, start, scale, needs, tuple(contents))
 
     def _needs(self, t: int, lengths: dict[str, int], starts: dict[str, tuple[int, int]]) -> dict[str, int | None]:
         found: dict[str, int | None] = {}
@@ -87,7 +87,7 @@ class Description:
 
 
 def parse_description(text: str, name: str) -> Description:
-    """The described task; ValueError that points at what is wrong with it."""
+    """Return the task that a TOML text describes; a ValueError points at what is wrong with it."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -104,7 +104,7 @@ def parse_description(text: str, name: str) -> Description:
     if not isinstance(scales, list) or not scales or any(type(s) is not int or s < 1 for s in scales):
         raise ValueError(f"{name}: train_scales are whole numbers from 1 up, got {scales!r}")
     described = Description(name, fields, lengths, slots, groups, tuple(sorted(set(scales))))
-    described.cases((1, 2, 3))
+    described.shapes((1, 2, 3))
     return described
 
 

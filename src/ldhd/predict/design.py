@@ -1,8 +1,8 @@
 """What an embedding for a task must be able to tell apart: the coarsest relation that serves each slot, in words.
 
-The relations tried are distances within numbers: a key is measured from the delimiter that begins its number or to the
-one that ends it, a query likewise, and the two are subtracted. The first that serves the slot is merged: every
-value that is never needed becomes one class.
+The relations tried are distances within numbers: the distance of a key to the delimiter before or after its number, the
+same of a query, and their difference. Of the first relation that serves a slot, all values that are never needed are
+merged into one class.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -12,10 +12,11 @@ from itertools import combinations, product
 import numpy as np
 
 from ldhd.positions import Position
-from ldhd.predict.cases import Case, Source, TaskSource, delimiters
+from ldhd.predict.analysis import Analysis, Head, Served
 from ldhd.predict.cells import NEVER
-from ldhd.predict.rows import UNLISTED, Ints, Rows, Vocabulary
-from ldhd.predict.trial import Served, Trial, Way
+from ldhd.predict.predictor import as_source
+from ldhd.predict.queries import UNLISTED, Ints, Numbering, Queries
+from ldhd.predict.shapes import ShapeSource, StringShape, delimiters
 from ldhd.predict.views import Part, View, views
 from ldhd.tasks import Task
 
@@ -30,7 +31,7 @@ class Measure:
     right: bool = False
 
     def values(self, text: str) -> list[int | None]:
-        """None where another delimiter stands nearer on that side."""
+        """Return the distance of each token; None where another delimiter is nearer on that side."""
         found: list[int | None] = []
         distance: int | None = None
         for token in reversed(text) if self.right else text:
@@ -48,13 +49,14 @@ class Measure:
 
 @dataclass(frozen=True)
 class Rule:
-    """A relation in words: of the key alone, of query minus key, of their distance, or of nothing."""
+    """A relation that has a name: of the key alone, of query minus key, of their distance, or of nothing."""
 
     key: Measure | None = None
     query: Measure | None = None
     distance: bool = False
 
     def relations(self, text: str, queries: Sequence[int]) -> list[list[Hashable]]:
+        """Return the value for each of the queries and each key up to it."""
         if self.distance:
             return [[j - i for i in range(j + 1)] for j in queries]
         keys = [0] * len(text) if self.key is None else self.key.values(text)
@@ -72,7 +74,7 @@ class Rule:
 
 
 class RulePosition(Position):
-    """An embedding whose classes are the values of a rule, all but `kept` merged into one."""
+    """An embedding whose classes are the values of a rule, all but those in `kept` merged into one."""
 
     def __init__(self, rule: Rule, kept: frozenset[Hashable] | None = None):
         super().__init__(1, 1)
@@ -82,7 +84,7 @@ class RulePosition(Position):
         return self.relations(tokens, [j])[0][i]
 
     def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
-        # a query may not measure to what is not written yet; keys may, up to the query
+        # no distance may refer to a token after the query, which is not written yet
         rows = [self.rule.relations("".join(tokens[: j + 1]), [j])[0] for j in queries]
         if self.kept is None:
             return rows
@@ -91,14 +93,14 @@ class RulePosition(Position):
 
 @dataclass(frozen=True)
 class SlotDesign:
-    """The coarsest relation found for a slot; `rule` is None if none of those tried serves it."""
+    """The coarsest relation found for a slot; `rule` and `head` are None if none of those tried serves it."""
 
     slot: str
     rule: Rule | None
     kept: frozenset[Hashable]
     values: int
-    """How many values the rule has on these strings before merging."""
-    way: Way | None
+    """The number of values that the rule has on these strings before merging."""
+    head: Head | None
 
     @property
     def words(self) -> str:
@@ -112,49 +114,52 @@ class SlotDesign:
 
 @dataclass(frozen=True)
 class Design:
-    """What each slot of a task needs told apart, at so many layers."""
+    """What an embedding must tell apart for each slot of a task, in a model of `layers` layers."""
 
     task: str
     layers: int
     train_scales: tuple[int, ...]
     test_scales: tuple[int, ...]
     slots: tuple[SlotDesign, ...]
-    cases: tuple[Case, ...]
+    shapes: tuple[StringShape, ...]
 
     def refined_by(self, position: Position) -> bool:
-        """Whether some view of an embedding tells apart all that each slot needs told apart."""
+        """Whether, for each slot, some view of an embedding tells apart all that has to be told apart."""
         if any(slot.rule is None for slot in self.slots):
             return False
-        rows = Rows(self.cases, False, 1)
-        seen = views(position, delimiters(self.cases))
-        classes = {part: rows.classes(part, Vocabulary()) for part in {part for view in seen for part in view.parts}}
-        types, own = rows.types(Vocabulary(), self.layers > 1)
+        queries = Queries(self.shapes, False, 1)
+        seen = views(position, delimiters(self.shapes))
+        parts = {part for view in seen for part in view.parts}
+        classes = {part: queries.classes(part, Numbering()) for part in parts}
+        types, own = queries.types(Numbering(), self.layers > 1)
         kinds = own[:, None] * (1 + types.max()) + types
         return all(
-            any(_refines(rows, [kinds, *(classes[part] for part in view.parts)], slot) for view in seen)
+            any(_refines(queries, [kinds, *(classes[part] for part in view.parts)], slot) for view in seen)
             for slot in self.slots
         )
 
 
-def design(task: Task | Source, train_scales: Sequence[int], test_scales: Sequence[int], layers: int = 1) -> Design:
-    """The coarsest relation for each slot among the distances within numbers, the simplest rules first."""
+def design(
+    task: Task | ShapeSource, train_scales: Sequence[int], test_scales: Sequence[int], layers: int = 1
+) -> Design:
+    """Find the coarsest relation for each slot among the distances within numbers, the simplest rules first."""
     train, test = tuple(sorted(train_scales)), tuple(sorted(test_scales))
-    source = TaskSource(task, tuple(sorted({*train, *test}))) if isinstance(task, Task) else task
-    cases = source.cases(train), source.cases(test)
-    probe = Trial(RulePosition(Rule()), *cases, source.exchangeable)
+    source = as_source(task, train, test)
+    shapes = source.shapes(train), source.shapes(test)
+    probe = Analysis(RulePosition(Rule()), *shapes, source.exchangeable)
     found: dict[str, SlotDesign] = {}
     for _ in range(2):  # a slot that is served may excuse one that was tried before it
-        served = {slot: known.way for slot, known in found.items() if known.way is not None}
+        served = {slot: known.head for slot, known in found.items() if known.head is not None}
         for slot in probe.slots:
             if slot not in served:
                 found[slot] = _design_slot(probe, slot, layers, served)
-    return Design(source.name, layers, train, test, tuple(found[slot] for slot in probe.slots), tuple(cases[1]))
+    return Design(source.name, layers, train, test, tuple(found[slot] for slot in probe.slots), tuple(shapes[1]))
 
 
 def rules(delimiters: Sequence[str], numbers: int) -> Iterator[Rule]:
-    """Content alone, then the key's place, then the query's place minus the key's, then the plain distance.
+    """Yield content alone, then the key's place, then the query's place minus the key's, then the plain distance.
 
-    Slots that are read together stand in so many numbers, each behind a delimiter of its own.
+    Slots that are read together are in `numbers` different numbers, each after a delimiter of its own.
     """
     yield Rule()
     behind = ["".join(tokens) for tokens in combinations(delimiters, min(numbers, len(delimiters)))]
@@ -164,49 +169,49 @@ def rules(delimiters: Sequence[str], numbers: int) -> Iterator[Rule]:
     yield Rule(distance=True)
 
 
-def _design_slot(probe: Trial, slot: str, layers: int, served: Served) -> SlotDesign:
+def _design_slot(probe: Analysis, slot: str, layers: int, served: Served) -> SlotDesign:
     groups = [*(tuple(group) for group in probe.exchangeable if slot in group), (slot,)]
     for group in groups:
         for rule in rules(probe.delimiters, len(group)):
             kept = _needed_values(rule, probe.train, group)
             if not _needed_values(rule, probe.test, group) <= kept or None in kept:
                 continue
-            trial = Trial(RulePosition(rule, kept), probe.train, probe.test, probe.exchangeable)
-            view = View((Part(str(rule), trial.position),))
+            analysis = Analysis(RulePosition(rule, kept), probe.train, probe.test, probe.exchangeable)
+            view = View((Part(str(rule), analysis.position),))
             for marked in (False, True)[:layers]:
-                way = Way(view, group, marked)
-                if trial.judge(way, served).softmax_at == NEVER:
-                    return SlotDesign(slot, rule, kept, _count(rule, probe.test), way)
+                head = Head(view, group, marked)
+                if analysis.failures(head, served).softmax_at == NEVER:
+                    return SlotDesign(slot, rule, kept, _count(rule, probe.test), head)
     return SlotDesign(slot, None, frozenset(), 0, None)
 
 
-def _needed_values(rule: Rule, cases: Sequence[Case], slots: Sequence[str]) -> frozenset[Hashable]:
+def _needed_values(rule: Rule, shapes: Sequence[StringShape], slots: Sequence[str]) -> frozenset[Hashable]:
     position = RulePosition(rule)
     values: set[Hashable] = set()
-    for case in cases:
-        for t, row in enumerate(case.needs):
-            j = case.start + t - 1
+    for shape in shapes:
+        for t, row in enumerate(shape.needs):
+            j = shape.start + t - 1
             needed = [index for slot in slots if (index := row.get(slot)) is not None and index != j]
             if needed:
-                relations = position.relations(case.text, [j])[0]
+                relations = position.relations(shape.text, [j])[0]
                 values |= {relations[index] for index in needed}
     return frozenset(values)
 
 
-def _count(rule: Rule, cases: Sequence[Case]) -> int:
+def _count(rule: Rule, shapes: Sequence[StringShape]) -> int:
     position = RulePosition(rule)
-    last = [position.relations(case.text, [len(case.text) - 2])[0] for case in cases]
+    last = [position.relations(shape.text, [len(shape.text) - 2])[0] for shape in shapes]
     return len({value for row in last for value in row})
 
 
-def _refines(rows: Rows, known: Sequence[Ints], slot: SlotDesign) -> bool:
-    """Whether keys alike in all that is known have equal values of the rule, where its slots are looked for."""
+def _refines(queries: Queries, known: Sequence[Ints], slot: SlotDesign) -> bool:
+    """Whether keys that agree in all that is known have equal values of the rule, in rows that have its slots."""
     assert slot.rule is not None
-    assert slot.way is not None
-    wanted = rows.classes(Part("rule", RulePosition(slot.rule, slot.kept)), Vocabulary())
-    listed = np.any([rows.needs(name) != UNLISTED for name in slot.way.slots], axis=0)
-    mask = rows.visible & listed[:, None]
-    mask[np.arange(len(mask)), rows.query] = False
+    assert slot.head is not None
+    wanted = queries.classes(Part("rule", RulePosition(slot.rule, slot.kept)), Numbering())
+    listed = np.any([queries.needs(name) != UNLISTED for name in slot.head.slots], axis=0)
+    mask = queries.visible & listed[:, None]
+    mask[np.arange(len(mask)), queries.query] = False
     cells = np.unique(np.stack([array[mask] for array in known]), axis=1).shape[1]
     return cells == np.unique(np.stack([*(array[mask] for array in known), wanted[mask]]), axis=1).shape[1]
 

@@ -1,4 +1,4 @@
-"""Arithmetic in descriptions: whole numbers, names, + - * and max, min; nothing else is evaluated."""
+"""The arithmetic of descriptions: whole numbers, names, + - * and max, min; nothing else is evaluated."""
 
 import ast
 import operator
@@ -15,7 +15,7 @@ FUNCTIONS: dict[str, Callable[..., int]] = {"max": max, "min": min}
 
 @dataclass(frozen=True)
 class Expression:
-    """`n-1-t`, in these names only."""
+    """An expression such as `n-1-t`, in which only these names occur; a ValueError is raised for anything else."""
 
     text: str
     names: Collection[str] = field(compare=False)
@@ -24,6 +24,7 @@ class Expression:
         self.value(dict.fromkeys(self.names, 1))
 
     def value(self, values: Mapping[str, int]) -> int:
+        """Return the value of the expression, given the value of each name."""
         try:
             tree = ast.parse(self.text.strip(), mode="eval")
         except (SyntaxError, ValueError, RecursionError):

@@ -1,15 +1,15 @@
-"""What the paper reports of each embedding on each task: the outcomes that the criterion was made after."""
+"""What the paper reports about each embedding on each task; the criterion was designed with these outcomes known."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 LAYERS = 12
-"""Of its GPT-2."""
+"""The number of layers of its GPT-2."""
 
 
 @dataclass(frozen=True)
 class PaperOutcome:
-    """One panel of a figure, as the text puts it; the source of the paper has the captions only."""
+    """One panel of a figure, as the text describes it; the source of the paper has the captions only."""
 
     task: str
     position: str

@@ -1,7 +1,7 @@
-"""What a prediction says: a verdict for each slot and for the task, with the strings that show why."""
+"""The result of a prediction: a verdict for each slot and for the task, with the strings that show why."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Verdict = Literal["generalises", "fails", "undecided"]
@@ -19,8 +19,11 @@ ASSUMPTIONS = (
 
 
 @dataclass(frozen=True)
-class Step:
-    """One string that forces a winner above a loser; None is the null key."""
+class Constraint:
+    """One string in which the key at index `winner` must get more attention than the key at `loser`.
+
+    None stands for the null key.
+    """
 
     text: str
     scale: int
@@ -33,18 +36,28 @@ class Step:
 
 @dataclass(frozen=True)
 class Witness:
-    """Why a slot is not served: a need that training does not teach, or needs that contradict each other."""
+    """Why a slot is not served: a need that training does not teach, or constraints that contradict each other."""
 
     kind: Literal["uncovered", "conflict"]
     slot: str
-    way: str
+    head: str
     words: str
-    steps: tuple[Step, ...]
+    constraints: tuple[Constraint, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Return what the JSON of `ldhd predict` has on the witness."""
+        return {
+            "kind": self.kind,
+            "slot": self.slot,
+            "way": self.head,
+            "words": self.words,
+            "steps": [asdict(constraint) for constraint in self.constraints],
+        }
 
 
 @dataclass(frozen=True)
 class SlotPrediction:
-    """One slot: the way it is served, or the way that carries furthest and where it ends."""
+    """The prediction for one slot: the head that serves it, or the head that serves it up to the largest scale."""
 
     slot: str
     verdict: Verdict
@@ -52,17 +65,21 @@ class SlotPrediction:
     explains_training: bool
     max_scale: int
     risk: float
-    way: str
+    head: str
     witness: Witness | None
+
+    def document(self) -> dict[str, Any]:
+        """Return what the JSON of `ldhd predict` has on the slot."""
+        return {**_conclusion(self), "way": self.head}
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Whether a model of so many layers, trained on some scales, will be right at others.
+    """Whether a model of `layers` layers, trained on some scales, will be right at others.
 
     `verdict` is for softmax attention, `linear` for linear attention. `explains_training` is false where the needs
-    contradict each other at the training scales already: a model that fits these does so by other means than those
-    assumed, of which nothing says that they carry further.
+    contradict each other at the training scales already: a model that fits these does so by means that the predictor
+    does not know, and nothing is known about how far these carry.
     """
 
     task: str
@@ -76,56 +93,37 @@ class Prediction:
     max_scale: int
     """The largest of these scales up to which all slots are served; 0 if training is not explained."""
     risk: float
-    """The largest share, over the slots, of cells unneeded at test scales that training never showed."""
+    """The largest share, over the slots, of cells unneeded at test scales that never occur in training."""
     slots: tuple[SlotPrediction, ...]
     enumerated: bool
-    """Whether the shapes of strings are known, or some were drawn."""
+    """Whether the shapes of strings are known, rather than sampled."""
 
     @property
     def witness(self) -> Witness | None:
-        """That of the slot that fails first."""
+        """The witness of the slot that fails first."""
         failing = [slot for slot in self.slots if slot.witness is not None]
         return min(failing, key=lambda slot: slot.max_scale).witness if failing else None
 
     def document(self) -> dict[str, Any]:
-        """As in the JSON of `ldhd predict`."""
+        """Return the prediction as in the JSON of `ldhd predict`."""
         return {
             "task": self.task,
             "position": self.position,
             "layers": self.layers,
             "train_scales": list(self.train_scales),
             "test_scales": list(self.test_scales),
-            "verdict": self.verdict,
-            "linear": self.linear,
-            "explains_training": self.explains_training,
-            "max_scale": self.max_scale,
-            "risk": round(self.risk, 4),
-            "slots": {
-                slot.slot: {
-                    "verdict": slot.verdict,
-                    "linear": slot.linear,
-                    "explains_training": slot.explains_training,
-                    "max_scale": slot.max_scale,
-                    "risk": round(slot.risk, 4),
-                    "way": slot.way,
-                }
-                for slot in self.slots
-            },
-            "witness": None if self.witness is None else _witness(self.witness),
+            **_conclusion(self),
+            "slots": {slot.slot: slot.document() for slot in self.slots},
+            "witness": None if self.witness is None else self.witness.document(),
             "enumerated": self.enumerated,
         }
 
 
 def worst(verdicts: Sequence[Verdict]) -> Verdict:
-    """`fails` if any does, else `undecided` if any is."""
+    """Return `fails` if any verdict is, else `undecided` if any is, else `generalises`."""
     return next((bad for bad in ("fails", "undecided") if bad in verdicts), "generalises")
 
 
-def _witness(witness: Witness) -> dict[str, Any]:
-    return {
-        "kind": witness.kind,
-        "slot": witness.slot,
-        "way": witness.way,
-        "words": witness.words,
-        "steps": [vars(step) for step in witness.steps],
-    }
+def _conclusion(found: Prediction | SlotPrediction) -> dict[str, Any]:
+    names = ("verdict", "linear", "explains_training", "max_scale")
+    return {name: getattr(found, name) for name in names} | {"risk": round(found.risk, 4)}

@@ -1,22 +1,25 @@
 """From a task, an embedding and scales to a prediction, without training anything."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal
 
 from ldhd.positions import Position
-from ldhd.predict.cases import Source, TaskSource
-from ldhd.predict.cells import NEVER, Outcome
+from ldhd.predict.analysis import Analysis, Head, Served
+from ldhd.predict.cells import NEVER, FailureScales
 from ldhd.predict.prediction import Prediction, SlotPrediction, Verdict, worst
-from ldhd.predict.trial import Served, Trial, Way
+from ldhd.predict.shapes import ShapeSource, TaskShapes
 from ldhd.predict.witness import find_witness
 from ldhd.tasks import Task
 
 Criterion = Literal["softmax_at", "linear_at"]
+"""The field of `FailureScales` that decides."""
+
+Judged = tuple[Head, FailureScales]
 
 
 def predict(
-    task: Task | Source,
+    task: Task | ShapeSource,
     position: Position,
     train_scales: Sequence[int],
     test_scales: Sequence[int],
@@ -24,15 +27,21 @@ def predict(
     *,
     name: str | None = None,
 ) -> Prediction:
-    """Whether `position` carries `task` from the training scales to the test scales, and why.
+    """Predict whether `position` carries `task` from the training scales to the test scales, and why.
 
-    `name` is how the prediction calls the embedding.
+    Args:
+        task: A task, or anything else that lists its shapes, such as `description.parse_description` returns.
+        position: The embedding; only its relations are used, never its weights.
+        train_scales: The scales a model would be trained on.
+        test_scales: The scales it would be tested on.
+        layers: The number of attention layers; more than two count as two.
+        name: What the prediction calls the embedding; the name of its class by default.
     """
     return predict_layers(task, position, train_scales, test_scales, (layers,), name=name)[0]
 
 
 def predict_layers(
-    task: Task | Source,
+    task: Task | ShapeSource,
     position: Position,
     train_scales: Sequence[int],
     test_scales: Sequence[int],
@@ -40,50 +49,46 @@ def predict_layers(
     *,
     name: str | None = None,
 ) -> list[Prediction]:
-    """A prediction for each number of layers, sharing what does not depend on it."""
+    """Return a prediction for each number of layers; what does not depend on it is computed once. See `predict`."""
     train, test = tuple(sorted(train_scales)), tuple(sorted(test_scales))
     for scales in (train, test):
         if not scales or scales[0] < 1:
             raise ValueError(f"scales are whole numbers from 1 up, got {list(scales)}")
     if min(layers) < 1:
         raise ValueError(f"a model has at least one layer, got {min(layers)}")
-    source = TaskSource(task, tuple(sorted({*train, *test}))) if isinstance(task, Task) else task
-    cases = source.cases(train), source.cases(test)
-    for case in cases[0]:
-        position.check_fits(case.text, True)
-    for case in cases[1]:
-        position.check_fits(case.text, False)
-    trial = Trial(position, *cases, source.exchangeable)
-    return [_judge(trial, source, name or type(position).__name__, train, test, depth) for depth in layers]
+    source = as_source(task, train, test)
+    shapes = source.shapes(train), source.shapes(test)
+    for training, group in zip((True, False), shapes, strict=True):
+        for shape in group:
+            position.check_fits(shape.text, training)
+    analysis = Analysis(position, *shapes, source.exchangeable)
+    return [_predict(analysis, source, name or type(position).__name__, train, test, depth) for depth in layers]
 
 
-@dataclass(frozen=True)
-class _Best:
-    """The way that carries a slot furthest."""
-
-    way: Way
-    outcome: Outcome
+def as_source(task: Task | ShapeSource, train: Sequence[int], test: Sequence[int]) -> ShapeSource:
+    """Return the shapes of a task, in the format of a run over these scales."""
+    return TaskShapes(task, tuple(sorted({*train, *test}))) if isinstance(task, Task) else task
 
 
-def _judge(
-    trial: Trial, source: Source, name: str, train: tuple[int, ...], test: tuple[int, ...], layers: int
+def _predict(
+    analysis: Analysis, source: ShapeSource, name: str, train: tuple[int, ...], test: tuple[int, ...], layers: int
 ) -> Prediction:
-    best, linear = (_resolve(trial, layers, criterion) for criterion in ("softmax_at", "linear_at"))
-    served = {slot: found.way for slot, found in best.items() if found.outcome.softmax_at == NEVER}
+    softmax, linear = (_best_heads(analysis, layers, criterion) for criterion in ("softmax_at", "linear_at"))
+    served = {slot: head for slot, (head, failures) in softmax.items() if failures.softmax_at == NEVER}
     good: Verdict = "generalises" if source.enumerated else "undecided"
     slots = []
-    for slot, found in best.items():
-        fails = found.outcome.softmax_at < NEVER
+    for slot, (head, failures) in softmax.items():
+        fails = slot not in served
         slots.append(
             SlotPrediction(
                 slot=slot,
                 verdict="fails" if fails else good,
-                linear="fails" if linear[slot].outcome.linear_at < NEVER else good,
-                explains_training=found.outcome.conflict_at > 0,
-                max_scale=_largest_below(found.outcome.softmax_at, train, test),
-                risk=trial.risk(found.way),
-                way=str(found.way),
-                witness=find_witness(trial, slot, found.way, found.outcome, served) if fails else None,
+                linear="fails" if linear[slot][1].linear_at < NEVER else good,
+                explains_training=failures.conflict_at > 0,
+                max_scale=max((scale for scale in {*train, *test} if scale < failures.softmax_at), default=0),
+                risk=analysis.risk(head),
+                head=str(head),
+                witness=find_witness(analysis, slot, head, failures, served) if fails else None,
             )
         )
     return Prediction(
@@ -102,34 +107,30 @@ def _judge(
     )
 
 
-def _resolve(trial: Trial, layers: int, criterion: Criterion) -> dict[str, _Best]:
-    """The best way for each slot; one that is served may help others, so it goes on until no more are served."""
-    best: dict[str, _Best] = {}
-    served: dict[str, Way] = {}
+def _best_heads(analysis: Analysis, layers: int, criterion: Criterion) -> dict[str, Judged]:
+    """Return the best head of each slot; a slot that is served may help others, so repeat until no more are."""
+    best: dict[str, Judged] = {}
+    served: dict[str, Head] = {}
     while True:
         before = len(served)
-        for slot in trial.slots:
+        for slot in analysis.slots:
             if slot not in served:
-                best[slot] = _best(trial, slot, layers, criterion, served)
-                if getattr(best[slot].outcome, criterion) == NEVER:
-                    served[slot] = best[slot].way
+                best[slot] = _best_head(analysis, slot, layers, criterion, served)
+                if getattr(best[slot][1], criterion) == NEVER:
+                    served[slot] = best[slot][0]
         if len(served) == before:
             return best
 
 
-def _best(trial: Trial, slot: str, layers: int, criterion: Criterion, served: Served) -> _Best:
-    """The first way that serves the slot, or the first of those that carry furthest."""
-    found: _Best | None = None
-    for way in trial.ways(slot, layers, served):
-        outcome = trial.judge(way, served)
-        if found is None or getattr(outcome, criterion) > getattr(found.outcome, criterion):
-            found = _Best(way, outcome)
-        if getattr(outcome, criterion) == NEVER:
+def _best_head(analysis: Analysis, slot: str, layers: int, criterion: Criterion, served: Served) -> Judged:
+    """Return the first head that serves the slot, or else the first of those that fail last."""
+    fails_at = attrgetter(criterion)
+    best: Judged | None = None
+    for head in analysis.heads(slot, layers, served):
+        failures = analysis.failures(head, served)
+        if best is None or fails_at(failures) > fails_at(best[1]):
+            best = head, failures
+        if fails_at(failures) == NEVER:
             break
-    assert found is not None
-    return found
-
-
-def _largest_below(scale: int, train: Sequence[int], test: Sequence[int]) -> int:
-    """The largest scale before the one at which something goes wrong; 0 if that is in training."""
-    return max((known for known in {*train, *test} if known < scale), default=0)
+    assert best is not None
+    return best

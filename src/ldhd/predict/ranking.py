@@ -1,4 +1,4 @@
-"""Whether a score exists that puts certain cells above certain others: whether `winner > loser` has no cycle."""
+"""Whether a score exists that puts certain cells above certain others: it does if `winner > loser` has no cycle."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -6,14 +6,14 @@ from itertools import islice
 
 Edge = tuple[int, int]
 
-TRIED = 50
-"""Nodes from which a short cycle is looked for."""
+MOST_STARTS = 50
+"""The number of nodes from which a short cycle is searched."""
 
 
 def find_cycle(edges: Iterable[Edge]) -> list[int] | None:
-    """Nodes each of which must beat the next and the last the first; None if there is no cycle.
+    """Return nodes each of which must beat the next, and the last the first; None if there is no cycle.
 
-    Cycles of one and two nodes are found first; beyond these it is the shortest through any of `TRIED` nodes.
+    Cycles of one and two nodes are found first; beyond these it is the shortest through any of `MOST_STARTS` nodes.
     """
     known = dict.fromkeys(edges)
     for winner, loser in known:
@@ -22,16 +22,17 @@ def find_cycle(edges: Iterable[Edge]) -> list[int] | None:
     for winner, loser in known:
         if (loser, winner) in known:
             return [winner, loser]
-    core = _core(_rows(known))
-    ways = (_back_to(node, core) for node in islice(core, TRIED))
-    return min((way for way in ways if way is not None), key=len, default=None)
+    core = _core(_successors(known))
+    cycles = (_shortest_cycle(node, core) for node in islice(core, MOST_STARTS))
+    return min((cycle for cycle in cycles if cycle is not None), key=len, default=None)
 
 
 def has_cycle(edges: Iterable[Edge]) -> bool:
-    return bool(_core(_rows(edges)))
+    """Whether the edges (winner, loser) have a cycle."""
+    return bool(_core(_successors(edges)))
 
 
-def _rows(edges: Iterable[Edge]) -> dict[int, list[int]]:
+def _successors(edges: Iterable[Edge]) -> dict[int, list[int]]:
     beats: dict[int, list[int]] = {}
     for winner, loser in edges:
         beats.setdefault(winner, []).append(loser)
@@ -40,7 +41,7 @@ def _rows(edges: Iterable[Edge]) -> dict[int, list[int]]:
 
 
 def _core(beats: dict[int, list[int]]) -> dict[int, list[int]]:
-    """What is left when nodes that nobody beats, or that beat nobody, are taken away for as long as there are any."""
+    """Remove nodes without predecessors or without successors until there are none."""
     for _ in range(2):
         beats = _reversed(_without_sources(beats))
     return beats
@@ -69,18 +70,18 @@ def _reversed(graph: dict[int, list[int]]) -> dict[int, list[int]]:
     return result
 
 
-def _back_to(start: int, graph: dict[int, list[int]]) -> list[int] | None:
-    """A shortest way from a node back to itself."""
+def _shortest_cycle(start: int, graph: dict[int, list[int]]) -> list[int] | None:
+    """Return a shortest path from a node back to itself, by breadth-first search."""
     came_from: dict[int, int] = {}
     queue = deque([start])
     while queue:
         node = queue.popleft()
         for loser in graph[node]:
             if loser == start:
-                way = [node]
-                while way[-1] != start:
-                    way.append(came_from[way[-1]])
-                return way[::-1]
+                path = [node]
+                while path[-1] != start:
+                    path.append(came_from[path[-1]])
+                return path[::-1]
             if loser not in came_from:
                 came_from[loser] = node
                 queue.append(loser)

@@ -1,85 +1,70 @@
-"""The smallest strings that show why a way does not serve a slot."""
+"""The smallest strings that show why a head does not serve a slot."""
 
 import numpy as np
 
-from ldhd.predict.cells import NEVER, Outcome, Table, absent_rows, uncovered_rows
-from ldhd.predict.prediction import Step, Witness
-from ldhd.predict.rows import Bools
-from ldhd.predict.trial import Served, Trial, Way
+from ldhd.predict.analysis import Analysis, Head, Served
+from ldhd.predict.cells import FailureScales, HeadTable, needed_contents, uncovered
+from ldhd.predict.prediction import Constraint, Witness
 
 
-def find_witness(trial: Trial, slot: str, way: Way, outcome: Outcome, served: Served) -> Witness:
-    """Why the way fails where it first does: a need that is not taught, or else a cycle."""
-    if outcome.uncovered_at < NEVER and outcome.uncovered_at <= outcome.conflict_at:
-        return _uncovered(trial, slot, way)
-    return _conflict(trial, slot, way, outcome, served)
+def find_witness(analysis: Analysis, slot: str, head: Head, failures: FailureScales, served: Served) -> Witness:
+    """Show why a head fails where it first does: a need that training does not teach, or demands that form a cycle."""
+    tables, _ = analysis.tables(head, served, failures.training_only)
+    if failures.uncovered_at <= failures.conflict_at and len(tables) > 1:
+        return _uncovered(analysis, slot, head, *tables)
+    return _conflict(analysis, slot, head, failures, tables)
 
 
-def _uncovered(trial: Trial, slot: str, way: Way) -> Witness:
-    tables = trial.tables(way)[0]
-    needs = [[table.rows.looked_for(name) for name in way.slots] for table in tables]
-    row, needed = min(uncovered_rows(tables, needs), key=lambda found: (*_size(tables[1], found[0]), found[1]))
-    step = _step(tables[1], row, needed, None)
-    cell = tables[1].covering[row, needed]
-    train = tables[0]
-    taught = any(bool((train.covering[need >= 0, need[need >= 0]] == cell).any()) for need in needs[0])
+def _uncovered(analysis: Analysis, slot: str, head: Head, train: HeadTable, test: HeadTable) -> Witness:
+    row, needed = min(uncovered(train, test), key=lambda found: (*_size(test, found[0]), found[1]))
+    example = _constraint(test, row, needed, None)
+    taught = int(test.table.covering[row, needed]) in needed_contents(train)
     reason = "with one content only" if taught else "nowhere"
-    words = f"at scale {step.scale} {slot} is at {trial.describe(way, step, needed)}; training needs that {reason}"
-    return Witness("uncovered", slot, str(way), words, (step,))
+    place = analysis.describe(head, example, needed)
+    words = f"at scale {example.scale} {slot} is at {place}; training needs that {reason}"
+    return Witness("uncovered", slot, str(head), words, (example,))
 
 
-def _conflict(trial: Trial, slot: str, way: Way, outcome: Outcome, served: Served) -> Witness:
-    tables = trial.tables(way, outcome.training_only)[0]
-    excused, known = (find(way, served, outcome.training_only) for find in (trial.excused, trial.known))
-    cycle = outcome.cycle()
-    pairs = list(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
-    steps = [step for winner, loser in pairs if (step := _forced(tables, way, excused, known, winner, loser))]
+def _conflict(analysis: Analysis, slot: str, head: Head, failures: FailureScales, tables: list[HeadTable]) -> Witness:
+    cycle = failures.cycle()
+    found = [_forced(tables, winner, loser) for winner, loser in zip(cycle, [*cycle[1:], cycle[0]], strict=True)]
+    constraints = [constraint for constraint in found if constraint is not None]
     parts = []
-    for step in steps:
-        winner = (
-            "the null key" if step.winner is None else f"index {step.winner} ({trial.describe(way, step, step.winner)})"
+    for constraint in constraints:
+        winner, loser = (
+            "the null key" if key is None else f"index {key} ({analysis.describe(head, constraint, key)})"
+            for key in (constraint.winner, constraint.loser)
         )
-        loser = (
-            "the null key" if step.loser is None else f"index {step.loser} ({trial.describe(way, step, step.loser)})"
-        )
-        parts.append(f"in {step.text[: step.query + 1]!r} {winner} must beat {loser}")
-    if len(steps) < len(pairs):
+        parts.append(f"in {constraint.text[: constraint.query + 1]!r} {winner} must beat {loser}")
+    if None in found:
         parts.append("the nearer of two equal tokens always beats the farther")
-    return Witness("conflict", slot, str(way), "; but ".join(parts), tuple(steps))
+    return Witness("conflict", slot, str(head), "; but ".join(parts), tuple(constraints))
 
 
-def _forced(
-    tables: list[Table], way: Way, excused: list[Bools], known: list[Bools], winner: int, loser: int
-) -> Step | None:
-    """The smallest string, of training if there is one, in which the one must beat the other."""
-    for table, excuse, elsewhere in zip(tables, excused, known, strict=True):
-        needs = [table.rows.looked_for(name) for name in way.slots]
-        unneeded = table.unneeded(needs)
-        own = np.arange(len(unneeded)), table.rows.query
+def _forced(tables: list[HeadTable], winner: int, loser: int) -> Constraint | None:
+    """Return the smallest string, of training if there is one, in which one cell must beat the other."""
+    for head in tables:
         found: list[tuple[int, int | None, int | None]] = []
-        for need in needs:
-            present = need >= 0
-            top = present & (table.cells[np.arange(len(need)), np.where(present, need, 0)] == winner)
-            losing = unneeded & (table.cells == loser) & ~(elsewhere & (loser == winner))
-            losing[own] |= (table.cells[own] == loser) & (loser != winner)
-            for row in np.flatnonzero(top & losing.any(1)):
-                found.append((int(row), int(need[row]), int(np.flatnonzero(losing[row])[0])))
-            for row in np.flatnonzero(top & (table.null == loser)):
-                found.append((int(row), int(need[row]), None))
-        absent = absent_rows(needs) & ~excuse & (table.null == winner)
-        losing = unneeded & (table.cells == loser)
-        for row in np.flatnonzero(absent & losing.any(1)):
-            found.append((int(row), None, int(np.flatnonzero(losing[row])[0])))
+        for demands in head.demands():
+            rows, wins = demands.rows, demands.winners == winner
+            keys = [None] * len(rows) if demands.keys is None else demands.keys.tolist()
+            losing = demands.losers & (head.table.cells[rows] == loser) & wins[:, None]
+            found += [(int(rows[k]), keys[k], int(losing[k].argmax())) for k in np.flatnonzero(losing.any(1))]
+            if demands.keys is not None:
+                found += [
+                    (int(rows[k]), keys[k], None) for k in np.flatnonzero(wins & (head.table.null[rows] == loser))
+                ]
         if found:
-            return _step(table, *min(found, key=lambda item: _size(table, item[0])))
+            return _constraint(head, *min(found, key=lambda item: _size(head, item[0])))
     return None
 
 
-def _size(table: Table, row: int) -> tuple[int, int, int]:
-    case = table.rows.cases[int(table.rows.case[row])]
-    return case.scale, len(case.text), int(table.rows.token[row])
+def _size(head: HeadTable, row: int) -> tuple[int, int, int]:
+    shape = head.table.queries.shape(row)
+    return shape.scale, len(shape.text), int(head.table.queries.token[row])
 
 
-def _step(table: Table, row: int, winner: int | None, loser: int | None) -> Step:
-    case = table.rows.cases[int(table.rows.case[row])]
-    return Step(case.text, case.scale, int(table.rows.query[row]), winner, loser, table.rows.training)
+def _constraint(head: HeadTable, row: int, winner: int | None, loser: int | None) -> Constraint:
+    queries = head.table.queries
+    shape = queries.shape(row)
+    return Constraint(shape.text, shape.scale, int(queries.query[row]), winner, loser, queries.training)

@@ -16,7 +16,7 @@ from ldhd.experiments.predictions import NamedPrediction, entry
 from ldhd.experiments.registered import Comparison, Register, compare, count, finished_runs
 from ldhd.files import write_bytes
 from ldhd.parsing import format_range
-from ldhd.predict import ASSUMPTIONS, Prediction, Step, Witness
+from ldhd.predict import ASSUMPTIONS, Constraint, Prediction, Witness
 from ldhd.predict.design import Design
 from ldhd.report.terminal import plain_table
 
@@ -95,7 +95,7 @@ class DesignResult:
                 slot.slot: {
                     "relation": slot.words,
                     "served": slot.rule is not None,
-                    "read_with": list(slot.way.slots) if slot.way else [],
+                    "read_with": list(slot.head.slots) if slot.head else [],
                     "values": slot.values,
                     "kept": sorted(slot.kept, key=str),
                 }
@@ -148,8 +148,8 @@ def explanation(prediction: Prediction, witness: Witness) -> Iterator[str]:
     """Yield the strings of a witness, each with marks under the tokens it is about, as markup of rich."""
     layers = _layers(prediction.layers)
     yield f"[bold]{prediction.task}, {prediction.position}, {layers}[/bold]: {prediction.verdict}"
-    yield f"  slot {witness.slot}, by {escape(witness.way)}"
-    for step in witness.steps:
+    yield f"  slot {witness.slot}, by {escape(witness.head)}"
+    for step in witness.constraints:
         kind = "training" if step.trained else "test"
         yield f"    {escape(step.text)}    {kind} string of scale {step.scale}"
         yield f"    {marks(step)}"
@@ -157,7 +157,7 @@ def explanation(prediction: Prediction, witness: Witness) -> Iterator[str]:
     yield "  ? the query, ^ what it needs, x what is confused with it"
 
 
-def marks(step: Step) -> str:
+def marks(step: Constraint) -> str:
     """Return a line to stand under a string: `?` the query, `^` the key that must win, `x` the one that must lose."""
     line = [" "] * len(step.text)
     for index, mark in ((step.query, "query"), (step.loser, "loser"), (step.winner, "winner")):
@@ -194,8 +194,8 @@ def comparison_table(rows: Sequence[Comparison]) -> Table:
 def _reason(prediction: Prediction) -> str:
     if prediction.witness is not None:
         return f"{prediction.witness.slot}: {prediction.witness.words}"
-    ways = dict.fromkeys(slot.way for slot in prediction.slots if slot.way != "content alone")
-    return "; ".join(ways) or "content alone"
+    heads = dict.fromkeys(slot.head for slot in prediction.slots if slot.head != "content alone")
+    return "; ".join(heads) or "content alone"
 
 
 def _layers(layers: int) -> str:

@@ -9,7 +9,7 @@ from ldhd.tasks.task import Format, Needs, Task
 
 
 class AlignedFormat(Format):
-    """Both addends are padded with zeros to `width` digits, their sum to `width` + 1, for the last carry.
+    """Both addends padded with zeros to `width` digits, their sum to `width` + 1 (its last carry).
 
     Without a width, each instance has the width of its own scale. A run fixes the width to its largest scale.
 

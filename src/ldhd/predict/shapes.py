@@ -1,4 +1,4 @@
-"""The strings a prediction is about: one case for each shape of string, with what every answer token needs."""
+"""The strings that a prediction is about: one representative of each shape, with the needs of its answer tokens."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,26 +9,28 @@ import torch
 from ldhd.tasks.task import Latent, Needs, Task
 
 SAMPLED = 64
-"""Instances drawn at each scale of a task whose latent space does not list its shapes."""
+"""The number of instances drawn at each scale of a task whose latent space does not list its shapes."""
 
 MOST_SHAPES = 40
-"""Shapes looked at in one scale; of more, as many, evenly spread over their list. `addition` has 38 at scale 10."""
+"""The largest number of shapes used at one scale; `addition` has 38 at scale 10."""
 
 
 @dataclass(frozen=True)
-class Case:
-    """All strings of one shape: a representative, and which characters each of its places can hold."""
+class StringShape:
+    """All strings of one shape with the same needs."""
 
     text: str
+    """One of the strings."""
     start: int
-    """Where the answer begins; answer token t is asked for at query start + t - 1."""
+    """The index at which the answer begins; answer token t is written at query start + t - 1."""
     scale: int
     needs: Needs
     contents: tuple[frozenset[str], ...]
+    """For each index, the characters that occur there."""
 
 
-class Source(Protocol):
-    """What a prediction needs to know of a task."""
+class ShapeSource(Protocol):
+    """What the predictor needs to know about a task."""
 
     @property
     def name(self) -> str: ...
@@ -41,21 +43,21 @@ class Source(Protocol):
 
     @property
     def enumerated(self) -> bool:
-        """Whether `cases` lists every shape, up to `MOST_SHAPES` a scale; otherwise it drew `SAMPLED` instances."""
+        """Whether `shapes` lists every shape, up to `MOST_SHAPES` a scale; otherwise it draws `SAMPLED` instances."""
         ...
 
-    def cases(self, scales: Sequence[int]) -> list[Case]:
-        """Every shape of these scales."""
+    def shapes(self, scales: Sequence[int]) -> list[StringShape]:
+        """List the shapes of these scales."""
         ...
 
 
 @dataclass(frozen=True)
-class TaskSource:
-    """A task of `ldhd.tasks`, or a user's own, in the format of a run over `run_scales`."""
+class TaskShapes:
+    """The shapes of a `Task`, in the format of a run over `run_scales`."""
 
     task: Task
     run_scales: tuple[int, ...]
-    known: dict[int, list[Case]] = field(default_factory=dict, compare=False)
+    _by_scale: dict[int, list[StringShape]] = field(default_factory=dict, compare=False)
 
     @property
     def name(self) -> str:
@@ -73,24 +75,24 @@ class TaskSource:
     def enumerated(self) -> bool:
         return self.task.latent.shapes(1) is not None
 
-    def cases(self, scales: Sequence[int]) -> list[Case]:
-        for scale in set(scales) - self.known.keys():
-            self.known[scale] = spread(list(self._cases(scale)))
-        return [case for scale in scales for case in self.known[scale]]
+    def shapes(self, scales: Sequence[int]) -> list[StringShape]:
+        for scale in set(scales) - self._by_scale.keys():
+            self._by_scale[scale] = evenly_spaced(list(self._shapes(scale)))
+        return [shape for scale in scales for shape in self._by_scale[scale]]
 
-    def _cases(self, scale: int) -> Iterator[Case]:
+    def _shapes(self, scale: int) -> Iterator[StringShape]:
         task = self.task.for_scales(self.run_scales)
-        found: dict[str, list[tuple[str, int, Needs]]] = {}
+        groups: dict[str, list[tuple[str, int, Needs]]] = {}
         for latent in self._latents(scale):
             instance = task.instance(latent)
             needs = task.needs(instance)
             check_needs(task.name, instance.text, len(instance.prompt), needs)
             key = shape_of(instance.text) + repr(needs)
-            found.setdefault(key, []).append((instance.text, len(instance.prompt), needs))
-        for group in found.values():
+            groups.setdefault(key, []).append((instance.text, len(instance.prompt), needs))
+        for group in groups.values():
             text, start, needs = group[0]
             contents = tuple(frozenset(column) for column in zip(*(text for text, _, _ in group), strict=True))
-            yield Case(text, start, scale, needs, contents)
+            yield StringShape(text, start, scale, needs, contents)
 
     def _latents(self, scale: int) -> list[Latent]:
         shapes = self.task.latent.shapes(scale)
@@ -100,30 +102,30 @@ class TaskSource:
         return [self.task.latent.sample(scale, stream) for _ in range(SAMPLED)]
 
 
-def spread(cases: list[Case]) -> list[Case]:
-    """At most `MOST_SHAPES` of these, the first and the last among them."""
-    if len(cases) <= MOST_SHAPES:
-        return cases
-    return [cases[round(k * (len(cases) - 1) / (MOST_SHAPES - 1))] for k in range(MOST_SHAPES)]
+def evenly_spaced(shapes: list[StringShape]) -> list[StringShape]:
+    """Return at most `MOST_SHAPES` of these, evenly spaced, the first and the last among them."""
+    if len(shapes) <= MOST_SHAPES:
+        return shapes
+    return [shapes[round(k * (len(shapes) - 1) / (MOST_SHAPES - 1))] for k in range(MOST_SHAPES)]
 
 
-def delimiters(cases: Sequence[Case]) -> list[str]:
-    """The tokens of the prompts that are no digits, in the order they come."""
-    return list(dict.fromkeys(t for case in cases for t in case.text[: case.start] if not t.isdigit()))
+def delimiters(shapes: Sequence[StringShape]) -> list[str]:
+    """Return the delimiters of the prompts in the order in which they first occur."""
+    return list(dict.fromkeys(token for shape in shapes for token in shape.text[: shape.start] if not token.isdigit()))
 
 
 def shape_of(text: str) -> str:
-    """`b12+3=` -> `b##+#=`."""
+    """Return the text with every digit replaced by `#`: `b12+3=` -> `b##+#=`."""
     return "".join(map(type_of, text))
 
 
 def type_of(token: str) -> str:
-    """What a first layer can tell of a token without knowing which digit it is: `#` for a digit, else itself."""
+    """Return what a first layer knows about a token without its content: `#` for a digit, otherwise the token."""
     return "#" if token.isdigit() else token
 
 
 def check_needs(name: str, text: str, start: int, needs: Needs | Sequence[Mapping[str, Any]]) -> None:
-    """ValueError that points at the first answer token whose needs cannot be."""
+    """Raise a ValueError that names the first answer token whose needs are impossible."""
     if len(needs) != len(text) - start:
         raise ValueError(f"{name}: {text!r} has {len(text) - start} answer tokens, but needs of {len(needs)}")
     for t, slots in enumerate(needs):
