@@ -9,8 +9,8 @@ from ldhd.evaluate import ScaleResult
 from ldhd.experiments import Record
 from ldhd.experiments.config import make_config
 from ldhd.experiments.predictions import VARIANTS, entry, load_source, predictions
-from ldhd.experiments.registered import FILE, Register, compare, count, find_entry, finished_runs, verdict_at
-from ldhd.report.prediction import write_register
+from ldhd.experiments.registered import FILE, Register, compare, count, find_entry, verdict_at
+from ldhd.report.prediction import compare_measured, write_register
 
 
 def run(position="rpe-square", exact=1.0, seed=0, commit=None, fitted=True, test_scales=(1, 10), **given):
@@ -154,7 +154,7 @@ def test_bad_names(tmp_path):
     with pytest.raises(ValueError, match="cannot read the description"):
         load_source(str(tmp_path / "absent.toml"))
     with pytest.raises(ValueError, match="there is no such folder"):
-        finished_runs(tmp_path / "absent")
+        compare_measured(tmp_path / "absent", "all")
     with pytest.raises(ValueError, match=r"no position asked for has position.colour; there are position.max_distance"):
         list(predictions(["copy"], ["rpe"], settings={"position.colour": 1}))
     with pytest.raises(ValueError, match=r"no position asked for has model.layers"):

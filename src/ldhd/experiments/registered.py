@@ -1,8 +1,8 @@
-"""Registered predictions against measured runs: which were right, of those that stood before the runs were made.
+"""Registered predictions compared with measured runs.
 
-A prediction is registered for a run if `results/predictions.json`, at the commit that the run's record names, holds
-it. Predictions that repeat what the paper reports are counted apart from all others: the criterion was made after the
-paper, so only the others can speak for it.
+A prediction is registered for a run if `results/predictions.json` holds it at the commit that the run's record names,
+so that it was made before the run. Predictions that repeat an outcome of the paper are counted separately: the
+predictor's criterion was developed with these outcomes known, so they are no evidence for it.
 """
 
 import json
@@ -13,48 +13,53 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ldhd.experiments.config import RunConfig
-from ldhd.experiments.groups import setting
+from ldhd.experiments.groups import Group, group_runs
 from ldhd.experiments.parts import PositionOptions, load_task
 from ldhd.experiments.predictions import relation_settings
 from ldhd.experiments.record import Record
-from ldhd.experiments.studies import read_runs
 from ldhd.experiments.verdict import measured_verdict
 from ldhd.positions import POSITIONS, Position
 from ldhd.predict.paper import PAPER_OUTCOMES
 
 FILE = "results/predictions.json"
 TIMEOUT = 30
+"""Seconds that git may take."""
 
 Entry = Mapping[str, Any]
+"""One registered prediction."""
+
 Outcome = Literal["hit", "miss", "open"]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One setting, its seeds, and what was predicted of it.
+    """A measured setting, all its seeds together, with the prediction for it.
 
-    Where the prediction stood before some of the runs, those alone are counted.
+    If the prediction was registered before only some of the runs, only these are counted.
     """
 
     task: str
     position: str
     position_options: PositionOptions
+    """The options on which the relations of the embedding depend."""
     layers: int
     train_scales: tuple[int, ...]
     largest_scale: int
+    """The largest test scale."""
     measured: str
+    """The measured verdict."""
     seeds: int
     predicted: str | None
-    """None if nothing was predicted, in the current file or any registered one."""
+    """The predicted verdict, None if neither the current file nor a registered one has a prediction."""
     registered: bool
     in_sample: bool
     """Whether the prediction repeats an outcome of the paper."""
     witness: Any
-    """What the prediction rests on, if it says so."""
+    """The reason that the prediction gives, if any."""
 
     @property
     def outcome(self) -> Outcome:
-        """`open` where nothing was predicted or nothing can be said: not fitted, or too few seeds."""
+        """`open` if there is no prediction, no seed that fits, or too few of them."""
         if self.predicted is None or self.measured in ("not fitted", "too few seeds"):
             return "open"
         return "hit" if self.predicted == self.measured else "miss"
@@ -62,7 +67,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Count:
-    """Hits and misses of registered predictions; `unregistered` ones and those left open are not among them."""
+    """The outcomes of registered predictions, and the number of settings without one."""
 
     hits: int = 0
     misses: int = 0
@@ -72,13 +77,16 @@ class Count:
 
 @dataclass
 class Register:
-    """The predictions of `results/predictions.json` at each commit, read from git once."""
+    """The predictions of `results/predictions.json` at each commit; git is asked once for each of them."""
 
     repository: Path
     known: dict[str | None, list[Entry]] = field(default_factory=dict)
 
     def at(self, commit: str | None) -> list[Entry]:
-        """Those at a commit, none if it has no such file or is not known here; None: those of the working tree."""
+        """Return the predictions at a commit, or those of the working tree if it is None.
+
+        There are none if the commit is unknown or does not have the file.
+        """
         if commit not in self.known:
             self.known[commit] = self._read(commit)
         return self.known[commit]
@@ -96,7 +104,7 @@ class Register:
 
 
 def read_entries(text: str, name: str) -> list[Entry]:
-    """The predictions of a file; ValueError if it is none."""
+    """Parse the predictions of a file; raise a ValueError that names the file if it has none."""
     try:
         found = json.loads(text)["predictions"]
     except (ValueError, KeyError, TypeError):
@@ -106,21 +114,14 @@ def read_entries(text: str, name: str) -> list[Entry]:
     return found
 
 
-def finished_runs(folder: Path) -> list[tuple[RunConfig, Record]]:
-    """All finished runs in a folder and those below it."""
-    return [(run.config, run.record) for run in read_runs(folder)]
-
-
 def compare(runs: Sequence[tuple[RunConfig, Record]], register: Register) -> list[Comparison]:
-    """A row for each setting that was measured, its seeds together."""
-    groups: dict[str, list[tuple[RunConfig, Record]]] = {}
-    for config, record in runs:
-        groups.setdefault(setting(config), []).append((config, record))
-    return [_compare(group, register) for group in groups.values()]
+    """Compare every measured setting with its prediction, the runs that differ in the seed alone together."""
+    groups = group_runs([record for _, record in runs], {config.hash: config for config, _ in runs})
+    return [_compare(group, group.config, register) for group in groups if group.config is not None]
 
 
 def count(rows: Sequence[Comparison]) -> dict[str, Count]:
-    """`in-sample` and `out-of-sample`."""
+    """Count the outcomes, `in-sample` and `out-of-sample` apart."""
     return {
         "in-sample": _count([row for row in rows if row.in_sample]),
         "out-of-sample": _count([row for row in rows if not row.in_sample]),
@@ -128,14 +129,14 @@ def count(rows: Sequence[Comparison]) -> dict[str, Count]:
 
 
 def find_entry(entries: Sequence[Entry], config: RunConfig) -> Entry | None:
-    """The prediction for a run: at its largest test scale if there is one, else the nearest beyond it.
+    """Return the prediction for a run: the one whose largest test scale is the nearest that is not below the run's.
 
     There is none for runs that were primed with larger instances.
     """
     if config.train.priming_scale is not None:
         return None
     largest = max(config.test_scales)
-    fitting = [
+    candidates = [
         entry
         for entry in entries
         if entry["task"] == config.task
@@ -145,24 +146,23 @@ def find_entry(entries: Sequence[Entry], config: RunConfig) -> Entry | None:
         and max(entry["test_scales"]) >= largest
         and _same_relations(entry["position_options"], config)
     ]
-    return min(fitting, key=lambda entry: max(entry["test_scales"]), default=None)
+    return min(candidates, key=lambda entry: max(entry["test_scales"]), default=None)
 
 
 def verdict_at(entry: Entry, scale: int) -> str:
-    """What a prediction to larger scales says of this one: it holds up to `max_scale`."""
+    """Return the verdict of a prediction at a scale: one that fails later still holds up to `max_scale`."""
     if entry["verdict"] == "fails" and entry["max_scale"] >= scale:
         return "generalises"
     return str(entry["verdict"])
 
 
-def _compare(group: Sequence[tuple[RunConfig, Record]], register: Register) -> Comparison:
-    config = group[0][0]
+def _compare(group: Group, config: RunConfig, register: Register) -> Comparison:
     largest = max(config.test_scales)
-    every = [record for _, record in group]
-    said = {commit: find_entry(register.at(commit), config) for commit in {record.commit for record in every} - {None}}
-    before = [(record, entry) for record in every if (entry := said.get(record.commit)) is not None]
+    commits = {record.commit for record in group.records} - {None}
+    at_commit = {commit: find_entry(register.at(commit), config) for commit in commits}
+    before = [(record, entry) for record in group.records if (entry := at_commit.get(record.commit)) is not None]
     registered = len({verdict_at(entry, largest) for _, entry in before}) == 1
-    records = [record for record, _ in before] if registered else every
+    records = [record for record, _ in before] if registered else group.records
     entry = before[0][1] if registered else find_entry(register.at(None), config)
     predicted = None if entry is None else verdict_at(entry, largest)
     return Comparison(
@@ -176,35 +176,39 @@ def _compare(group: Sequence[tuple[RunConfig, Record]], register: Register) -> C
         seeds=len(records),
         predicted=predicted,
         registered=registered,
-        in_sample=any(
-            (known.task, known.position, known.outcome) == (config.task, config.position, predicted)
-            and known.train_scales == config.train_scales
-            and max(known.test_scales) >= largest
-            for known in PAPER_OUTCOMES
-        ),
+        in_sample=_repeats_the_paper(predicted, config),
         witness=None if entry is None else entry.get("witness"),
     )
 
 
-def _same_relations(options: PositionOptions, config: RunConfig) -> bool:
+def _repeats_the_paper(predicted: str | None, config: RunConfig) -> bool:
+    return any(
+        (known.task, known.position, known.outcome) == (config.task, config.position, predicted)
+        and known.train_scales == config.train_scales
+        and max(known.test_scales) >= max(config.test_scales)
+        for known in PAPER_OUTCOMES
+    )
+
+
+def _same_relations(predicted: PositionOptions, config: RunConfig) -> bool:
     """Return whether the predicted and the measured embedding have the same relations on every string of the run."""
-    own = relation_settings(config.position_options)
-    if own == options:
+    measured = relation_settings(config.position_options)
+    if measured == predicted:
         return True
     task = load_task(config.task).for_scales(config.train_scales + config.test_scales)
     longest = len(task.instance(task.latent.longest(max(config.test_scales))).text)
+    return _representative(measured, longest) == _representative(predicted, longest)
 
-    def representative(settings: PositionOptions) -> PositionOptions:
-        return {term: POSITIONS.get(term, Position).equivalent_settings(row, longest) for term, row in settings.items()}
 
-    return representative(own) == representative(options)
+def _representative(settings: PositionOptions, length: int) -> PositionOptions:
+    return {term: POSITIONS.get(term, Position).equivalent_settings(own, length) for term, own in settings.items()}
 
 
 def _count(rows: Sequence[Comparison]) -> Count:
-    counted = [row for row in rows if row.registered]
+    outcomes = [row.outcome for row in rows if row.registered]
     return Count(
-        hits=sum(row.outcome == "hit" for row in counted),
-        misses=sum(row.outcome == "miss" for row in counted),
-        open=sum(row.outcome == "open" for row in counted),
-        unregistered=len(rows) - len(counted),
+        hits=outcomes.count("hit"),
+        misses=outcomes.count("miss"),
+        open=outcomes.count("open"),
+        unregistered=len(rows) - len(outcomes),
     )

@@ -13,7 +13,8 @@ from rich.text import Text
 
 import ldhd
 from ldhd.experiments.predictions import NamedPrediction, entry
-from ldhd.experiments.registered import Comparison, Register, compare, count, finished_runs
+from ldhd.experiments.registered import Comparison, Register, compare, count
+from ldhd.experiments.studies import read_runs
 from ldhd.files import write_bytes
 from ldhd.parsing import format_range
 from ldhd.predict import ASSUMPTIONS, Constraint, Prediction, Witness
@@ -134,7 +135,7 @@ def repository() -> Path:
 
 def compare_measured(folder: Path, task: str) -> list[Comparison]:
     """Compare the finished runs of a task, or of `all`, with what the registered predictions say of them."""
-    runs = [run for run in finished_runs(folder) if task in ("all", run[0].task)]
+    runs = [(run.config, run.record) for run in read_runs(folder) if task in ("all", run.config.task)]
     return compare(runs, Register(repository()))
 
 
