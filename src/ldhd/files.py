@@ -52,7 +52,13 @@ def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    write_bytes(path, (json.dumps(sealed(value), indent=2) + "\n").encode())
+    """Write a JSON object with its digest."""
+    write_value(path, sealed(value))
+
+
+def write_value(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a JSON object as it is."""
+    write_bytes(path, (json.dumps(value, indent=2) + "\n").encode())
 
 
 def unsealed(value: Mapping[str, Any], source: object) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from ldhd.cli.listing import positions, tasks
 from ldhd.cli.prediction import design, predict, register
 from ldhd.cli.results import report, reproduce
 from ldhd.cli.runs import evaluate, export, show
+from ldhd.cli.studies import pack, unpack
 from ldhd.cli.theory import verify
 from ldhd.cli.training import demo, extend, run, sweep
 from ldhd.messages import Interrupted, warn_in_one_line
@@ -26,7 +27,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(run, sweep, reproduce, extend, evaluate, show, tasks, positions),
-    *(predict, register, design, verify, bench, report, export, demo),
+    *(predict, register, design, verify, bench, report, export, pack, unpack, demo),
 )
 """All commands, in the order in which `ldhd --help` lists them."""
 

@@ -53,12 +53,17 @@ class FinishedRun:
 
 
 def read_runs(path: Path) -> Iterator[FinishedRun]:
-    """Yield every finished run in a folder tree, run folders and packed studies alike."""
+    """Yield every finished run in a folder tree, run folders and packed studies alike; each once."""
     if not path.is_dir():
         raise ValueError(f"{path}: there is no such folder")
+    seen: set[str] = set()
     for stored in find_stored(path):
-        if not isinstance(stored, RunFolder) or stored.record_path.exists():
-            yield read_run(stored)
+        if isinstance(stored, RunFolder) and not stored.record_path.exists():
+            continue
+        run = read_run(stored)
+        if run.record.hash not in seen:
+            seen.add(run.record.hash)
+            yield run
 
 
 def find_stored(path: Path, depth: int = LARGEST_DEPTH) -> Iterator[StoredRun]:
@@ -100,8 +105,12 @@ class Study:
 
     def finished(self, config: RunConfig) -> Record | None:
         """Return the record of a finished run, from its folder or the packed file; None if there is none."""
-        packed = self._by_hash.get(config.hash)
+        packed = self.packed_run(config.hash)
         return self.folder(config).finished(config) or (packed.finished(config) if packed else None)
+
+    def packed_run(self, run_hash: str) -> "PackedRun | None":
+        """Return the packed run with this hash, None if there is none."""
+        return self._by_hash.get(run_hash)
 
     @cached_property
     def packed(self) -> "list[PackedRun]":
@@ -125,12 +134,12 @@ class Study:
 class PackedRun:
     """A finished run in a line of `runs.jsonl`."""
 
-    def __init__(self, study: Study, number: int, line: bytes):
+    def __init__(self, study: Study, number: int, content: bytes):
         self.study = study
         self.path = study.runs_path
         self.trace_path = study.traces_path
         self.source = f"{study.runs_path} line {number}"
-        self.line = line
+        self.content = content
 
     @cached_property
     def hash(self) -> str | None:
@@ -147,9 +156,8 @@ class PackedRun:
         return parse_record(self._part("record"), self.source)
 
     def metrics(self) -> Metrics:
-        rows = self._of(self.study.packed_metrics, self.study.metrics_path)["rows"]
-        if not isinstance(rows, list):
-            raise BadFileError(f"{self.study.metrics_path} holds no learning curve of {self.hash}")
+        path = self.study.metrics_path
+        rows: Metrics = unsealed(self._of(self.study.packed_metrics, path), f"{path}, {self.hash},")["rows"]
         return rows
 
     def trace(self) -> dict[str, Any]:
@@ -171,12 +179,12 @@ class PackedRun:
         except KeyError:
             raise FileNotFoundError(f"{path} holds nothing of run {self.hash}") from None
 
-    @cached_property
-    def _parts(self) -> dict[str, Any]:
-        return parse_object(self.line, self.source)
+    def line(self) -> dict[str, Any]:
+        """Return the line as stored, with the digests of its parts."""
+        return parse_object(self.content, self.source)
 
     def _part(self, name: str) -> dict[str, Any]:
-        part = self._parts.get(name)
+        part = self.line().get(name)
         if not isinstance(part, dict):
             raise BadFileError(f"{self.source} holds no {name}")
         return part
@@ -191,4 +199,4 @@ def _compressed_lines(path: Path) -> dict[str, dict[str, Any]]:
     except lzma.LZMAError as error:
         raise BadFileError(f"{path} is damaged: {error}") from None
     lines = [parse_object(line, f"{path} line {k}") for k, line in enumerate(content.splitlines(), start=1)]
-    return {line["hash"]: line for line in lines}
+    return {str(line.get("hash")): line for line in lines}
