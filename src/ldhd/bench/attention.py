@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from ldhd.bench.memory import peak_memory
-from ldhd.bench.ratio import Case, Measure, exponent, in_turn, summary
+from ldhd.bench.ratio import Case, exponent, in_turn, summary
 from ldhd.model.config import MODELS, ModelConfig
 from ldhd.model.gpt import Attention
 from ldhd.positions import POSITIONS, Position
 from ldhd.positions.functional import rpe_square_bias
 
 SIZES = {24: 128, 48: 64, 128: 16, 256: 4, 512: 2, 1024: 1}
-"""Length -> how many strings at once, fewer where they are long."""
+"""Length -> batch size, smaller where strings are long."""
 
 ROUNDS = 11
 BASE = "rpe"
@@ -40,6 +40,7 @@ EMBEDDINGS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def attention_cases(sizes: dict[int, int] = SIZES, rounds: int = ROUNDS) -> list[Case]:
+    """Compare time and memory of each embedding with those of RPE, at each length."""
     cases: list[Case] = []
     time: dict[str, list[float]] = {name: [] for name in EMBEDDINGS}
     memory: dict[str, list[float]] = {name: [] for name in EMBEDDINGS}
@@ -53,36 +54,27 @@ def attention_cases(sizes: dict[int, int] = SIZES, rounds: int = ROUNDS) -> list
         for name in EMBEDDINGS:
             time[name].append(statistics.median(seconds[name]) / batch)
             memory[name].append(peak_memory(both[name]) / batch)
-            cases.append(_single(f"{name}, forward+backward", shape, memory[name][-1] / memory[BASE][-1], "memory", n))
-            growth = time[name][-1] / time[BASE][0]
-            cases.append(_single(f"{name}, forward+backward", shape, growth, "growth", n))
+            case = f"{name}, forward+backward"
+            cases.append(summary(case, shape, BASE, memory[name][-1:], memory[BASE][-1:], "memory", n))
+            cases.append(summary(case, shape, BASE, time[name][-1:], time[BASE][:1], "growth", n))
     cases += _exponents(sizes, {"time": time, "memory": memory})
     return [*cases, printed_formula_case(FORMULA_LENGTH)]
 
 
 def _exponents(sizes: dict[int, int], values: dict[str, dict[str, list[float]]]) -> list[Case]:
-    """Fitted from n = 128 on, where the length is what costs."""
-    lengths = list(sizes)
-    fitted = [index for index, n in enumerate(lengths) if n >= 128 or len(lengths) < 4]
-    shape = f"n={lengths[fitted[0]]} to {lengths[-1]}"
-    return [
-        _single(
-            f"{name}, {what}, forward+backward",
-            shape,
-            exponent([lengths[index] for index in fitted], [measured[name][index] for index in fitted]),
-            "exponent",
-        )
-        for what, measured in values.items()
-        for name in EMBEDDINGS
-    ]
-
-
-def _single(case: str, shape: str, value: float, measure: Measure, n: int | None = None) -> Case:
-    return Case(case, shape, value, (value, value), "n" if measure == "exponent" else BASE, measure, n)
+    """Fit power laws from n = 128 on, where the cost depends on the length."""
+    lengths = [n for n in sizes if n >= 128 or len(sizes) < 4]
+    cases = []
+    for what, measured in values.items():
+        for name in EMBEDDINGS:
+            power = exponent(lengths, measured[name][-len(lengths) :])
+            case, shape = f"{name}, {what}, forward+backward", f"n={lengths[0]} to {lengths[-1]}"
+            cases.append(summary(case, shape, "n", [power], [1.0], "exponent"))
+    return cases
 
 
 def printed_formula_case(n: int, rounds: int = 3) -> Case:
-    """One head: the printed double sum written with dense tensors, which hold a vector for each (j, l, i, k)."""
+    """Compare one head with the printed double sum in dense tensors, which hold a vector for each (j, l, i, k)."""
     torch.manual_seed(0)
     q, table = torch.randn(1, 1, n, 16), torch.randn(2 * n - 1, 16)
     anchor = torch.randn(1, 1, n, n).masked_fill(torch.ones(n, n).triu(1) > 0, -torch.inf).softmax(-1)
@@ -100,6 +92,7 @@ def printed_formula_case(n: int, rounds: int = 3) -> Case:
 
 
 def dense_formula(q: Tensor, anchor: Tensor, table: Tensor) -> Tensor:
+    """Return the position term of RPE-Square, (B, H, n, n), for q (B, H, n, d) and anchor weights (B, H, n, n)."""
     n = q.shape[-2]
     place = torch.arange(n)
     distance = place[:, None] - place
@@ -109,7 +102,7 @@ def dense_formula(q: Tensor, anchor: Tensor, table: Tensor) -> Tensor:
 
 
 def _actions(n: int, batch: int) -> tuple[dict[str, Callable[[], Any]], dict[str, Callable[[], Any]]]:
-    """Forward as in a test, and forward and backward as in training."""
+    """Return, for each embedding, a forward pass as in a test, and a forward and backward pass as in training."""
     torch.manual_seed(0)
     x, upstream = torch.randn(batch, n, MODEL.dimension), torch.randn(batch, n, MODEL.dimension)
     positions = torch.arange(n).expand(batch, n)

@@ -2,33 +2,30 @@
 
 import torch
 
-from ldhd.bench.hugging_face import same_gpt2
+from ldhd.bench.hugging_face import plain, same_gpt2
 from ldhd.bench.ratio import Case, in_turn, summary
 from ldhd.evaluate.decode import END, greedy, until_end
-from ldhd.model import GPT, MODELS, ModelConfig
+from ldhd.model import GPT, MODELS
 from ldhd.positions import RPESquare
 from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE
 
 BATCH = 64
 ROUNDS = 7
 LENGTHS = ((12, 32), (100, 128))
-"""Tokens of the prompts, tokens to write."""
+"""(Tokens of the prompts, tokens to write)."""
 
 
 def decode_cases(
     models: tuple[str, ...] = ("small", "base"), lengths: tuple[tuple[int, int], ...] = LENGTHS, rounds: int = ROUNDS
 ) -> list[Case]:
-    cases = []
-    for name in models:
-        for prompt, new in lengths:
-            cases += _compare(name, prompt, new, rounds)
-    return cases
+    """Compare the tokens per second of greedy decoding, for each model and each (prompt, new tokens)."""
+    return [case for name in models for prompt, new in lengths for case in _compare(name, prompt, new, rounds)]
 
 
 def _compare(name: str, prompt: int, new: int, rounds: int) -> list[Case]:
     torch.manual_seed(0)
     size = MODELS[name]
-    ours, theirs = same_gpt2(ModelConfig(layers=size.layers, heads=size.heads, dimension=size.dimension))
+    ours, theirs = same_gpt2(plain(size))
     theirs.eval()
     square = GPT(size, VOCABULARY_SIZE, RPESquare)
     prompts = torch.randint(10, (BATCH, prompt))

@@ -1,4 +1,4 @@
-"""Hugging Face's GPT-2 with the same weights as ours with `absolute`."""
+"""A GPT-2 of Hugging Face with the same size and weights as our GPT with `absolute`."""
 
 from typing import Any
 
@@ -11,8 +11,13 @@ from ldhd.tasks.tokens import VOCABULARY_SIZE
 POSITIONS = 1024
 
 
+def plain(size: ModelConfig) -> ModelConfig:
+    """Return a model of this size without the options that GPT-2 does not have."""
+    return ModelConfig(layers=size.layers, heads=size.heads, dimension=size.dimension, dropout=size.dropout)
+
+
 def same_gpt2(config: ModelConfig) -> tuple[GPT, Any]:
-    """Ours and theirs, whose attention is the eager one."""
+    """Return our GPT with absolute positions and a GPT-2 of transformers, eager attention, with equal weights."""
     try:
         import transformers
     except ImportError:
@@ -39,7 +44,7 @@ def same_gpt2(config: ModelConfig) -> tuple[GPT, Any]:
 
 
 def translate(state: dict[str, torch.Tensor], layers: int) -> dict[str, torch.Tensor]:
-    """Their weights under our names; GPT-2 keeps its projections transposed (Conv1D)."""
+    """Return the weights of GPT-2 under our names; GPT-2 stores its projections transposed (Conv1D)."""
     result = {
         "tokens.weight": state["transformer.wte.weight"],
         "blocks.0.attention.position.table": state["transformer.wpe.weight"],

@@ -1,4 +1,4 @@
-"""The largest sum of tensors alive while something runs."""
+"""Peak memory of the tensors that an action allocates."""
 
 import weakref
 from collections.abc import Callable
@@ -10,7 +10,10 @@ from torch.utils._pytree import tree_leaves
 
 
 def peak_memory(action: Callable[[], Any]) -> int:
-    """Bytes of the tensors that `action` made, at their most; what an operation uses inside itself is not seen."""
+    """Return the largest number of bytes that tensors made by `action` occupy at one time.
+
+    Memory that an operation uses internally is not counted.
+    """
     with _Peak() as peak:
         action()
     return peak.largest

@@ -13,13 +13,13 @@ from ldhd.train import TrainingData, new_state
 from ldhd.train.loop import update
 
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""How much of the training is done before each of the steps that are timed: the last may cost less."""
+"""The points of training, as shares of all steps, whose steps are timed: those of the final phase may cost less."""
 
 AGAINST = "rpe"
 
 
 def peers_cases(task: str = "addition", rounds: int = 15, batch: int | None = None) -> list[Case]:
-    """Steps of the preset's own runs on a task, batches drawn anew; model and steps are those of each embedding."""
+    """Compare training steps of the preset's own runs on a task, each with its own model and fresh batches."""
     configs = {config.position: config for config in PRESETS["peers"].configs() if config.task == task}
     seconds = in_turn({name: _steps(config, batch) for name, config in configs.items()}, rounds)
     return [

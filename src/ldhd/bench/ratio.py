@@ -1,4 +1,4 @@
-"""How many times as long, or as much memory, one thing takes as another, measured in turn within one run."""
+"""Ratios of time and memory between contenders that take turns within one run."""
 
 import os
 import platform
@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -17,12 +19,12 @@ Measure = Literal["speed", "cost", "memory", "growth", "share", "exponent"]
 
 @dataclass(frozen=True)
 class Case:
-    """One comparison; `spread` is its smallest and its largest value over the rounds.
+    """One comparison: the median ratio over the rounds, and its smallest and largest value (`spread`).
 
     `measure` says what was compared: `speed`, the opponent's time over ours, above 1 if we are faster; `cost`, our time
-    over the opponent's; `memory`, the same for the largest sum of tensors alive; `growth`, our time for one string over
-    the opponent's for one of the smallest size; `share`, our operations a second over the opponent's; `exponent`,
-    that of n in a fitted power law.
+    over the opponent's; `memory`, the same for the peak memory of tensors; `growth`, our time for one string over the
+    opponent's for one of the smallest size; `share`, our operations a second over the opponent's; `exponent`, that of n
+    in a fitted power law.
     """
 
     case: str
@@ -38,13 +40,13 @@ class Case:
 def compare(
     case: str, shape: str, against: str, ours: Callable[[], Any], theirs: Callable[[], Any], repeats: int
 ) -> Case:
-    """Both in turn, `repeats` times after one warm-up of each; the median of the ratios of neighbours."""
+    """Time both in turn, `repeats` times after one warm-up of each, and return the speed of ours."""
     times = in_turn({"ours": ours, "theirs": theirs}, repeats)
     return summary(case, shape, against, times["theirs"], times["ours"], "speed")
 
 
 def in_turn(actions: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Seconds of each action in each round, after one round to warm up."""
+    """Return the seconds of each action in each round, after one round to warm up."""
     for action in actions.values():
         action()
     seconds: dict[str, list[float]] = {name: [] for name in actions}
@@ -65,18 +67,18 @@ def summary(
     measure: Measure,
     n: int | None = None,
 ) -> Case:
-    """The median and the range of the ratios of each round."""
+    """Return the median and the range of the ratios of the rounds."""
     ratios = sorted(a / b for a, b in zip(numerators, denominators, strict=True))
     return Case(case, shape, statistics.median(ratios), (ratios[0], ratios[-1]), against, measure, n)
 
 
 def exponent(sizes: list[int], values: list[float]) -> float:
-    """b of the power law a n^b closest to the values, by least squares of logarithms."""
+    """Return b of the power law a n^b that fits the values best, by least squares of logarithms."""
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
 def machine() -> dict[str, Any]:
-    """What a ratio was measured on."""
+    """Return what a ratio was measured on: processor, cores, threads and versions."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -85,21 +87,12 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "torch": torch.__version__,
-        **{name: metadata.version(name) for name in ("transformers", "boofun") if _installed(name)},
+        **{name: metadata.version(name) for name in ("transformers", "boofun") if find_spec(name) is not None},
     }
 
 
 def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo") as lines:  # noqa: PTH123
-            return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
-def _installed(name: str) -> bool:
-    try:
-        metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+    information = Path("/proc/cpuinfo")
+    lines = information.read_text().splitlines() if information.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from ldhd.bench.hugging_face import same_gpt2
+from ldhd.bench.hugging_face import plain, same_gpt2
 from ldhd.bench.ratio import Case, in_turn, summary
 from ldhd.model import MODELS, ModelConfig
 from ldhd.tasks import TASKS
@@ -17,13 +17,15 @@ PEAK_SIZE = 1024
 
 
 def step_cases(models: dict[str, tuple[int, int]] | None = None) -> list[Case]:
-    """For each model: strings a batch and rounds. Addition of up to 5 digits; ours also draws its batch."""
+    """Compare steps on addition of up to 5 digits; `models` gives the batch size and the rounds of each model.
+
+    Our step also draws its batch.
+    """
     cases = []
     for name, (batch, rounds) in (models or {"base": (256, 21), "small": (256, 21), "gpt2": (16, 3)}).items():
-        size = MODELS[name]
-        plain = ModelConfig(layers=size.layers, heads=size.heads, dimension=size.dimension, dropout=size.dropout)
         for loss in ("answer", "sequence"):
-            cases += _compare(name, plain, TrainConfig(batch_size=batch, samples=4 * batch, loss=loss), rounds)
+            config = TrainConfig(batch_size=batch, samples=4 * batch, loss=loss)
+            cases += _compare(name, plain(MODELS[name]), config, rounds)
     return cases
 
 
@@ -60,7 +62,7 @@ def _compare(name: str, model: ModelConfig, config: TrainConfig, rounds: int) ->
 
 
 def _matrix_product_peak() -> float:
-    """Operations a second of a large matrix product, the best of five."""
+    """Return the operations per second of a large matrix product, the best of five."""
     a, b = torch.randn(PEAK_SIZE, PEAK_SIZE), torch.randn(PEAK_SIZE, PEAK_SIZE)
     best = min(in_turn({"product": lambda: torch.mm(a, b)}, rounds=5)["product"])
     return 2 * PEAK_SIZE**3 / best

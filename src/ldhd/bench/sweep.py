@@ -1,7 +1,6 @@
-"""Sweeps: two workers against one, what a run costs beside its training, and how fast finished runs are skipped."""
+"""Sweeps: two workers against one, the overhead of a run, and how fast finished runs are skipped."""
 
 import itertools
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -11,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ldhd.bench.ratio import Case, compare
+from ldhd.bench.ratio import Case, compare, summary
 from ldhd.experiments import RunConfig, make_config
 from ldhd.experiments.studies import Study
 from ldhd.sweep import in_processes, run_sweep
@@ -19,13 +18,13 @@ from ldhd.sweep.file import parse_sweep
 
 TINY: dict[str, Any] = {"model.dimension": 16, "model.heads": 2, "train.samples": 40, "test_instances": 1}
 OVERHEAD_SECONDS = 1.0
-"""What a run may cost beside its training."""
+"""The limit on what a run costs in addition to its training."""
 SKIPPING_SECONDS = 2.0
-"""What skipping the finished runs may take."""
+"""The limit on what skipping the finished runs costs."""
 
 
 def sweep_cases(runs: int = 6, steps: int = 400, skipped: int = 1000, repeats: int = 3) -> list[Case]:
-    """Runs an hour with two workers over those with one; the two limits over what was measured."""
+    """Compare the runs per hour of two workers with those of one, and two limits with what was measured."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         return [
@@ -47,7 +46,7 @@ def _two_workers(folder: Path, runs: int, steps: int, repeats: int) -> Case:
 
 
 def _overhead(folder: Path, runs: int, repeats: int) -> Case:
-    """Of runs of one step: start of the process, lease, checkpoint, test and record."""
+    """Time runs of one step: the start of the process, lease, checkpoint, test and record."""
     configs = [_config(seed, steps=1) for seed in range(runs)]
     executor = in_processes(1)
     run_sweep(configs[:1], folder / "first", executor)  # starts what processes are forked from
@@ -73,7 +72,7 @@ def _skipping(folder: Path, skipped: int, repeats: int) -> Case:
 
 
 def pretend_finished(configs: list[RunConfig], out: Path) -> None:
-    """Folders as finished runs leave them, without weights."""
+    """Write folders as finished runs leave them, without weights."""
     done = run_sweep([_config(0, steps=1)], out.with_name("model-run"), in_processes(1)).records[0]
     for config in configs:
         results = [replace(done.results[0], scale=scale) for scale in config.test_scales]
@@ -91,9 +90,8 @@ def _config(seed: int, steps: int) -> RunConfig:
 
 
 def _within(case: str, shape: str, limit: float, seconds: list[float]) -> Case:
-    """The limit over the seconds, as if it were an opponent: above 1 if it is kept."""
-    ratios = sorted(limit / value for value in seconds)
-    return Case(case, shape, statistics.median(ratios), (ratios[0], ratios[-1]), f"a limit of {limit:g} s")
+    """Compare a limit with the seconds measured, as if it were an opponent: above 1 if the limit is kept."""
+    return summary(case, shape, f"a limit of {limit:g} s", [limit] * len(seconds), seconds, "speed")
 
 
 def _seconds(action: Callable[[], Any]) -> float:

@@ -15,7 +15,7 @@ BOOFUN_REPEATS = 3
 
 
 def walsh_hadamard_cases(variables: int = VARIABLES) -> list[Case]:
-    """Fourier coefficients of a random function to {-1, 1} in 20 variables; every opponent must give the same."""
+    """Compare the Fourier coefficients of a random function to {-1, 1}; every opponent must give the same ones."""
     boofun = _load_boofun()
     bits = np.random.default_rng(0).integers(0, 2, 2**variables)
     values = 1.0 - 2.0 * bits
@@ -42,7 +42,7 @@ def walsh_hadamard_cases(variables: int = VARIABLES) -> list[Case]:
 
 
 def butterfly(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One pass over all values for each variable."""
+    """Return the Fourier coefficients, with one pass over all values for each variable."""
     result = values.copy()
     half = 1
     while half < len(result):

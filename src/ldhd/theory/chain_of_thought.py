@@ -57,7 +57,8 @@ class Recurrence:
 
     def without_chain(self, scale: int) -> BooleanFunction:
         """s_n as a function of all n * bits bits."""
-        _check_scale(scale)
+        if scale < 1:
+            raise ValueError(f"the scale is a whole number from 1 up, got {scale}")
         return BooleanFunction.of(lambda points: self.states(points)[:, -1], scale * self.bits)
 
     def with_chain(self) -> BooleanFunction:
@@ -161,8 +162,3 @@ def _chain_points(recurrence: Recurrence, points: Points) -> Points:
 def _error_rate(predictions: NDArray[Any], values: NDArray[Any]) -> float:
     """How often the sign of a prediction is wrong; a zero is always wrong."""
     return float(np.mean(predictions * values <= 1e-9))
-
-
-def _check_scale(scale: int) -> None:
-    if scale < 1:
-        raise ValueError(f"the scale is a whole number from 1 up, got {scale}")

@@ -15,10 +15,9 @@ from ldhd.boolean import (
     subcube_points,
 )
 from ldhd.theory.activations import RELU, Activation, polynomial
-from ldhd.theory.claims_tools import ROUNDING, fourier_table, largest
 from ldhd.theory.feature_kernel import kernel_interpolator
 from ldhd.theory.feature_spectrum import closed_form
-from ldhd.theory.finding import Finding, judge
+from ldhd.theory.finding import ROUNDING, Finding, fourier_table, judge, largest
 
 SMALL_POINTS, SMALL_VALUES = [[1, 1], [-1, 1]], [7, -1]
 """X_1 within {-1, 1}^2 and 4 x_1 + 3 x_2 there."""

@@ -15,9 +15,8 @@ from ldhd.boolean import (
 )
 from ldhd.theory.activations import RELU, Floats
 from ldhd.theory.ape import ApeModel, ape_can_fit, ape_error, flow_ape, train_ape
-from ldhd.theory.claims_tools import ROUNDING, largest
 from ldhd.theory.feature_kernel import feature_kernel
-from ldhd.theory.finding import Finding, judge
+from ldhd.theory.finding import ROUNDING, Finding, judge, largest
 from ldhd.theory.grpe import grpe_descent, grpe_flow, grpe_generalises, grpe_rates, train_grpe
 from ldhd.theory.plaa import plaa, plaa_loss, q_matrix
 

@@ -7,10 +7,9 @@ import numpy as np
 
 from ldhd.boolean import FourierBasis, ProjectionBasis, cube_points, min_degree_interpolator, subcube_points
 from ldhd.theory.activations import RELU, SHIFTED_SINE
-from ldhd.theory.claims_tools import ROUNDING, fourier_table, largest
 from ldhd.theory.feature_kernel import feature_kernel, kernel_interpolator
 from ldhd.theory.feature_spectrum import closed_form, decay_slope, retained_share
-from ldhd.theory.finding import Finding, judge
+from ldhd.theory.finding import ROUNDING, Finding, fourier_table, judge, largest
 from ldhd.theory.random_features import minimum_norm, sample_features
 from ldhd.theory.sampling_error import sampling_error
 

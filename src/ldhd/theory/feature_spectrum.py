@@ -23,6 +23,7 @@ from ldhd.boolean import BooleanFunction, fourier, inverse_fourier
 from ldhd.boolean.memory import check_memory
 from ldhd.boolean.subset import subset_sizes
 from ldhd.theory.activations import Activation, Floats
+from ldhd.theory.plaa import check_training_scale
 
 # J_k is a difference of kernel values: below this multiple of the largest nothing but rounding error may be left.
 ROUNDING = 1e-14
@@ -76,7 +77,7 @@ def retained_share(activation: Activation, degree: int, dimension: int, scale: i
 
     The sum is computed as the coefficient of the kernel on the N0-cube: its terms would drown in rounding error.
     """
-    check_scales(dimension, scale)
+    check_training_scale(dimension, scale)
     if not 0 <= degree <= scale:
         raise ValueError(f"S lies within [N0], so its size is 0 .. N0 = {scale}, got {degree}")
     total = spectrum(kernel_by_distance(activation, dimension, scale))[degree]
@@ -87,7 +88,7 @@ def closed_form(activation: Activation, values: Any, dimension: int) -> BooleanF
     """The infinite-width RFM in N variables trained on these 2^N0 values of X_{N0}, on the whole cube."""
     coefficients = fourier(np.asarray(values, np.float64))
     scale = len(coefficients).bit_length() - 1
-    check_scales(dimension, scale)
+    check_training_scale(dimension, scale)
     check_memory(4 * 2**dimension, f"a function of {dimension} variables")
     J = feature_spectrum(activation, dimension)
     totals = spectrum(kernel_by_distance(activation, dimension, scale))
@@ -97,11 +98,6 @@ def closed_form(activation: Activation, values: Any, dimension: int) -> BooleanF
         shares[index] = coefficients[index] / _nonzero(totals[within[index]], activation, int(within[index]))
     # S is the low bits of the index of S + U, U the high ones.
     return BooleanFunction(inverse_fourier((J[outside[:, None] + within] * shares).reshape(-1)))
-
-
-def check_scales(dimension: int, scale: int) -> None:
-    if not 0 <= scale <= dimension:
-        raise ValueError(f"training is on X_N0 with N0 = 0 .. N = {dimension}, got N0 = {scale}")
 
 
 def _entry(activation: Activation, degree: int, dimension: int) -> float:

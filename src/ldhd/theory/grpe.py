@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ldhd.boolean import GrpeBasis, subcube_points
 from ldhd.theory.activations import Floats
-from ldhd.theory.plaa import q_matrix
+from ldhd.theory.plaa import check_training_scale, q_matrix
 
 
 def grpe_rates(U: Any, scale: int) -> Floats:
@@ -74,9 +74,8 @@ def grpe_generalises(U: Any, c: Any, scale: int) -> bool:
 def _seen(U: Any, scale: int) -> NDArray[np.bool_]:
     """Which k have lambda_k > 0: exactly those with a nonzero entry within [N0] x [N0]."""
     U = GrpeBasis(U).U
-    if not 0 <= scale <= U.shape[1]:
-        raise ValueError(f"training is on X_N0 with N0 = 0 .. N = {U.shape[1]}, got N0 = {scale}")
-    return np.array([bool(np.any(matrix[:scale, :scale] != 0)) for matrix in U])
+    check_training_scale(U.shape[1], scale)
+    return np.any(U[:, :scale, :scale] != 0, axis=(1, 2))
 
 
 def _read_parameters(parameters: Any, count: int) -> Floats:

@@ -33,7 +33,7 @@ def q_matrix(dimension: int, scale: int) -> Floats:
 
     for upper triangular Z. The Lemma's matrix has this exponent, its closing display drops the minus.
     """
-    _check_scale(dimension, scale)
+    check_training_scale(dimension, scale)
     exponents = -(scale - np.arange(1, dimension + 1) + 1) / 2
     Q = np.triu(np.broadcast_to(2.0**exponents, (dimension, dimension)))
     return np.where(np.arange(dimension) < scale, Q, 0.0)
@@ -48,7 +48,7 @@ def plaa_loss(A: Any, A_star: Any, scale: int) -> float:
 def low_dimensional_part(A: Any, scale: int) -> Floats:
     """A~: the entries i <= j <= N0 of A, 0 elsewhere, the coefficients of the min-degree interpolator on X_{N0}."""
     A = check_square(A)
-    _check_scale(len(A), scale)
+    check_training_scale(len(A), scale)
     part = np.zeros_like(A)
     part[:scale, :scale] = np.triu(A[:scale, :scale])
     return part
@@ -72,6 +72,7 @@ def check_upper_triangular(A: Any) -> Floats:
     return matrix
 
 
-def _check_scale(dimension: int, scale: int) -> None:
+def check_training_scale(dimension: int, scale: int) -> None:
+    """Raise a ValueError unless X_N0 exists in N dimensions, N0 = `scale`."""
     if not 0 <= scale <= dimension:
         raise ValueError(f"training is on X_N0 with N0 = 0 .. N = {dimension}, got N0 = {scale}")
