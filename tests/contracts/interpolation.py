@@ -56,7 +56,7 @@ def problems(draw):
 
 
 def coefficient_vector(interpolator, basis):
-    return np.array([interpolator.coefficients[key] for key in basis.keys()])  # noqa: SIM118
+    return np.array([interpolator[key] for key in basis.keys()])  # noqa: SIM118
 
 
 def profile(coefficients, degrees):

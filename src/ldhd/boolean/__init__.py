@@ -11,7 +11,7 @@ from ldhd.boolean.custom import CustomBasis
 from ldhd.boolean.encoding import Encoding
 from ldhd.boolean.expansion import Expansion
 from ldhd.boolean.function import BooleanFunction
-from ldhd.boolean.interpolator import MinDegreeInterpolator, min_degree_interpolator
+from ldhd.boolean.interpolator import min_degree_interpolator
 from ldhd.boolean.plaa import GrpeBasis, PlaaBasis, rpe_matrices
 from ldhd.boolean.profile import degree_profile, expand
 from ldhd.boolean.projection import ProjectionBasis
@@ -25,7 +25,6 @@ __all__ = [
     "Expansion",
     "FourierBasis",
     "GrpeBasis",
-    "MinDegreeInterpolator",
     "PlaaBasis",
     "ProjectionBasis",
     "cube_points",

@@ -26,6 +26,8 @@ class Expansion(Mapping[Key, Any]):
     basis: Basis
     coefficients: Mapping[Key, Any]
     exact: bool = False
+    residual: Any = 0
+    """Of an interpolator, the largest difference from a given value, as evaluated."""
 
     def __getitem__(self, key: Key) -> Any:
         try:

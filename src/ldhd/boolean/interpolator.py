@@ -1,6 +1,6 @@
 """Min-degree interpolators with respect to a basis (Definition 3)."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,44 +18,26 @@ from ldhd.boolean.rational import to_fractions
 REPEAT_TOLERANCE = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class MinDegreeInterpolator:
-    """The function of least degree profile in the span of a basis that takes the given values at the given points.
-
-    `coefficients` maps basis elements to numbers; `residual` is the largest difference from a given value, as
-    evaluated. Calling it evaluates the function at points of shape (m, N).
-    """
-
-    coefficients: Expansion
-    residual: Any
-
-    @property
-    def degree_profile(self) -> tuple[Any, ...]:
-        return self.coefficients.degree_profile
-
-    def __call__(self, points: Any) -> NDArray[Any]:
-        return self.coefficients(points)
-
-
-def min_degree_interpolator(points: Any, values: Any, basis: Basis, exact: bool = False) -> MinDegreeInterpolator:
-    """The one g in span(basis) with g(points[i]) = values[i] and the least degree profile.
+def min_degree_interpolator(points: Any, values: Any, basis: Basis, exact: bool = False) -> Expansion:
+    """Return the function g of least degree profile in the span of a basis with g(points[i]) = values[i].
 
     4 x_1 + 3 x_2 is 4 x_1 + 3 where x_2 = 1, and nothing of lower degree is:
 
         >>> g = min_degree_interpolator([[1, 1], [-1, 1]], [7, -1], FourierBasis(2))
-        >>> g.coefficients[()], g.coefficients[(1,)], g.coefficients[(2,)]
+        >>> g[()], g[(1,)], g[(2,)]
         (3.0, 4.0, 0.0)
 
-    `exact` computes with fractions: no rounding, no tolerances, small problems only. Repeated points must have equal
-    values. ValueError if no element of the span takes these values.
+    `points` has shape (m, N), `values` shape (m,). With `exact` it computes with fractions: no rounding, no tolerances,
+    small problems only. Repeated points must have equal values. A ValueError is raised if no element of the span takes
+    these values.
     """
     points = check_points(points, basis.dimension)
     if not len(points):
         raise ValueError("there are no points to interpolate; give at least one")
     values = _read_values(values, len(points), exact)
     first = _first_occurrences(points, values)
-    coefficients = _solve(points[first], values[first], basis, exact)
-    return MinDegreeInterpolator(coefficients, max(abs(coefficients(points) - values).tolist()))
+    found = _solve(points[first], values[first], basis, exact)
+    return replace(found, residual=max(abs(found(points) - values).tolist()))
 
 
 def _solve(points: Points, values: NDArray[Any], basis: Basis, exact: bool) -> Expansion:

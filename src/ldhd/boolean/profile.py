@@ -16,7 +16,7 @@ def expand(f: BooleanFunction, basis: Basis, exact: bool = False) -> Expansion:
     """
     if f.dimension != basis.dimension:
         raise ValueError(f"f is a function of {f.dimension} variables, the basis of {basis.dimension}")
-    return min_degree_interpolator(cube_points(f.dimension), f.values, basis, exact).coefficients
+    return min_degree_interpolator(cube_points(f.dimension), f.values, basis, exact)
 
 
 def degree_profile(f: BooleanFunction, basis: Basis, exact: bool = False) -> tuple[Any, ...]:

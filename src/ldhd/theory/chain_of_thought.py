@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from ldhd.boolean import (
     BooleanFunction,
+    Expansion,
     FourierBasis,
-    MinDegreeInterpolator,
     cube_points,
     min_degree_interpolator,
     subcube_points,
@@ -122,7 +122,7 @@ def separate_steps_error(recurrence: Recurrence, training_scale: int, scale: int
     return _error_rate(learned(test), recurrence.states(cube_points(recurrence.bits * scale))[:, -1])
 
 
-def chain_interpolator(recurrence: Recurrence, training_scale: int, scale: int) -> MinDegreeInterpolator:
+def chain_interpolator(recurrence: Recurrence, training_scale: int, scale: int) -> Expansion:
     """The Fourier min-degree interpolator of s_N in the variables x_1 .. x_N, s_1 .. s_{N-1} on X_N0.
 
     Only latent variables that occur are interpolated, those whose s_k follow from the x_k. With N0 = N it shows that

@@ -201,7 +201,7 @@ def _positive_definite(dimension: int) -> Floats:
 def _distance_to_interpolator(model: ApeModel, A_star: Floats, scale: int) -> float:
     """In the coefficients of the b_ij, the interpolator being solved for, not read off A*."""
     points = subcube_points(len(A_star), scale)
-    coefficients = min_degree_interpolator(points, plaa(points, A_star), PlaaBasis(len(A_star))).coefficients
+    coefficients = min_degree_interpolator(points, plaa(points, A_star), PlaaBasis(len(A_star)))
     found = np.zeros_like(A_star)
     for (i, j), value in coefficients.items():
         found[i - 1, j - 1] = value
@@ -221,7 +221,7 @@ def _interpolator(U: Floats, target: Floats, scale: int) -> Floats:
     basis = GrpeBasis(U)
     points = subcube_points(basis.dimension, scale)
     g = min_degree_interpolator(points, basis.evaluate(points, list(basis.degrees)) @ target, basis)
-    return np.array([g.coefficients[k] for k in basis.degrees])
+    return np.array([g[k] for k in basis.degrees])
 
 
 def _train_fully(U: Floats, c: Floats, scale: int) -> Floats:

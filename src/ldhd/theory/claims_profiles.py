@@ -114,7 +114,7 @@ def _interpolators(basis: Basis) -> dict[str, Any]:
     generator = np.random.default_rng(0)
     values = matrix @ to_fractions(generator.integers(-3, 4, size=len(keys)))
     solved = min_degree_interpolator(points, values, basis, exact=True)
-    solution = np.array([solved.coefficients[key] for key in keys], object)
+    solution = np.array([solved[key] for key in keys], object)
     others = solution + _combinations(null_vectors, generator)
     least, profiles = solved.degree_profile, [_profile(other, keys, basis) for other in others]
     everything = 2**DIMENSION - len(points)
