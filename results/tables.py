@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ldhd.experiments.reproduction import Outcome, smallest_depths
+from ldhd.experiments.outcomes import Outcome, smallest_depths
 from ldhd.report.plot import seeds_of
-from ldhd.report.statistics import mean_interval
 from ldhd.report.table import percent
+from ldhd.statistics import mean_interval
 
 FULL = Path(__file__).parent / "full"
 

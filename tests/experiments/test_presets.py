@@ -1,14 +1,17 @@
 """The paper's figures as presets."""
 
+import hashlib
+import json
+
 import pytest
 
 from ldhd.experiments.checks import check
 from ldhd.experiments.config import make_config
+from ldhd.experiments.outcomes import outcomes, preset_groups
 from ldhd.experiments.parts import outline
-from ldhd.experiments.preset import SIX, SIZES
-from ldhd.experiments.presets import PRESETS, chosen
+from ldhd.experiments.preset import SIX, SIZES, Part
+from ldhd.experiments.presets import PRESETS, choose
 from ldhd.experiments.record import Record
-from ldhd.experiments.reproduction import firsts_of, kind_of, outcomes
 from ldhd.experiments.verdict import extrapolation_factor
 from ldhd.model import MODELS
 from ldhd.tasks import TASKS
@@ -17,10 +20,14 @@ TRAINED = [name for name in PRESETS if name != "fig1"]
 SIZED = [(name, size) for name in TRAINED for size in PRESETS[name].sizes]
 
 
+def names_of(*names):
+    return [preset.name for preset in choose(names)]
+
+
 def test_every_figure_of_the_paper_is_there():
     figures = {"fig1", "fig2a", "fig2b", "fig2c", "fig2d", *(f"fig{n}" for n in range(3, 9)), "cot", "priming"}
     assert {name for name, preset in PRESETS.items() if preset.of_paper} == figures
-    assert list(chosen(["all"])) == [name for name in PRESETS if name in figures]
+    assert names_of("all") == [name for name in PRESETS if name in figures]
 
 
 def test_the_record_is_not_of_the_paper():
@@ -97,10 +104,10 @@ def test_priming_varies_the_share_alone():
 
 
 def test_names_are_known_and_taken_once():
-    assert chosen(["fig2b", "fig2a", "fig2b"]) == ["fig2b", "fig2a"]
-    assert chosen(["record", "fig2a", "all"]) == ["record", "fig2a", *(n for n in chosen(["all"]) if n != "fig2a")]
+    assert names_of("fig2b", "fig2a", "fig2b") == ["fig2b", "fig2a"]
+    assert names_of("record", "fig2a", "all") == ["record", "fig2a", *(n for n in names_of("all") if n != "fig2a")]
     with pytest.raises(ValueError, match="fig2a"):
-        chosen(["fig2"])
+        choose(["fig2"])
 
 
 def record(config, exact, fitted=True):
@@ -122,7 +129,8 @@ def test_outcomes_are_held_against_the_claims():
     preset = PRESETS["fig4"]
     configs = preset.configs("quick")
     exact = {"rpe-square": 0.95, "rpe": 0.0, "rope": 0.51, "none": 0.5, "alibi": 0.2, "abacus": 0.96}
-    found = outcomes(preset, configs, [record(config, exact[config.position]) for config in configs])
+    records = [record(config, exact[config.position]) for config in configs]
+    found = outcomes(preset, preset_groups(preset, configs, records))
     assert {outcome.label: outcome.agrees for outcome in found} == {
         "rpe-square": True,
         "rpe": True,
@@ -136,11 +144,11 @@ def test_outcomes_are_held_against_the_claims():
 def test_outcomes_are_means_over_all_seeds_and_count_the_fitted():
     preset = PRESETS["fig2b"]
     configs = preset.configs("quick", seeds=[0, 1, 2])
-    found = outcomes(preset, configs, [record(configs[0], 1.0), record(configs[2], 0.2, fitted=False)])
-    assert len(found) == 1
-    assert (found[0].seeds, found[0].fitted, found[0].agrees) == (2, 1, False)
-    assert found[0].exact == pytest.approx(0.6)
-    assert found[0].by_seed == (1.0, 0.2)
+    groups = preset_groups(preset, configs, [record(configs[0], 1.0), record(configs[2], 0.2, fitted=False)])
+    (found,) = outcomes(preset, groups, {configs[0].hash: "generalises"})
+    assert (found.seeds, found.fitted, found.agrees, found.predicted) == (2, 1, False, "generalises")
+    assert found.exact == pytest.approx(0.6)
+    assert found.by_seed == (1.0, 0.2)
 
 
 def test_presets_of_copy_share_the_defaults_of_a_plain_run():
@@ -148,10 +156,8 @@ def test_presets_of_copy_share_the_defaults_of_a_plain_run():
 
 
 def rows_of(name):
-    preset = PRESETS[name]
-    configs = preset.configs("quick")
-    firsts = firsts_of(configs)
-    return configs, [kind_of(preset, config, firsts[config.task]) for config in configs]
+    configs = PRESETS[name].configs("quick")
+    return configs, PRESETS[name].view.labels(configs)
 
 
 def test_rows_of_the_ablation_name_what_is_changed():
@@ -235,3 +241,37 @@ def test_the_extrapolation_factor_is_of_the_median_seed():
     seeds = [{1: 1.0, 2: 1.0, 4: 0.9, 8: 0.0}, {1: 1.0, 2: 1.0, 4: 1.0, 8: 0.89}, {1: 1.0, 2: 0.0, 4: 0.0, 8: 1.0}]
     assert extrapolation_factor([scored(seed, exact) for seed, exact in enumerate(seeds)]) == 2
     assert extrapolation_factor([scored(0, {1: 0.0, 2: 0.5})]) == 0
+
+
+def test_the_first_failure_ends_the_extrapolation_factor():
+    """Being right again at a larger scale does not count."""
+    scales = {1: 1.0, 2: 1.0, 6: 0.0, 7: 0.0, 10: 0.95}
+    assert extrapolation_factor([scored(0, scales)]) == 1
+    assert extrapolation_factor([scored(0, {1: 0.95, 2: 0.0, 4: 1.0})]) == 0.5
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["position.max_distanse", "position.rpe.max_distanse", "position.abacus.max_ofset", "position.rpee.max_distance"],
+)
+@pytest.mark.parametrize("where", ["settings", "common"])
+def test_a_misspelt_setting_of_a_preset_is_an_error(setting, where):
+    part = Part("copy", ("rpe",), **{where: {setting: 9}})
+    with pytest.raises(ValueError, match=f"{setting.split('.')[-1]}|rpee"):
+        part.configs([0], "quick")
+
+
+def test_settings_of_embeddings_that_a_part_does_not_have_are_left_out():
+    part = Part("copy", ("rpe",), settings={"position.abacus.max_offset": 3, "position.rpe.max_distance": 9})
+    (config,) = part.configs([0], "quick")
+    assert config.position_options["rpe"]["max_distance"] == 9
+
+
+def test_runs_of_presets_keep_their_hashes():
+    """A preset that changes on purpose changes this digest; then its stored runs are no longer its own."""
+    hashes = [
+        [name, size, *(config.hash for config in preset.configs(size))]
+        for name, preset in PRESETS.items()
+        for size in preset.sizes
+    ]
+    assert hashlib.sha256(json.dumps(hashes).encode()).hexdigest()[:16] == "fee0424126da5405"

@@ -1,13 +1,26 @@
 """The grid of extrapolation factors."""
 
-from ldhd.experiments.reproduction import Outcome, smallest_depths
+from ldhd.experiments.outcomes import Outcome, smallest_depths
 from ldhd.report.grid import draw_grid
 
 
 def outcome(task, label, factor, fitted=3, layers=1, seeds=3):
     exact, position = factor / 20, label.split(",")[0]
     return Outcome(
-        task, label, position, layers, seeds, fitted, 100, exact, seeds * (exact,), "untold", None, factor, 1000, 1.0
+        task,
+        label,
+        position,
+        layers,
+        seeds,
+        fitted,
+        100,
+        exact,
+        seeds * (exact,),
+        "unspecified",
+        None,
+        factor,
+        1000,
+        1.0,
     )
 
 

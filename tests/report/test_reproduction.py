@@ -3,14 +3,16 @@
 from dataclasses import asdict
 from pathlib import Path
 
+from ldhd.experiments.groups import Group
+from ldhd.experiments.outcomes import Outcome, outcomes, preset_groups
 from ldhd.experiments.presets import PRESETS
-from ldhd.experiments.reproduction import Outcome
 from ldhd.positions import POSITIONS
+from ldhd.report import reproduction
 from ldhd.report.by_task import draw_by_task
 from ldhd.report.plot import MOST_BANDS
-from ldhd.report.reproduction import reproduction_view, write_reproduction
-from ldhd.report.summary import Cell
-from ldhd.report.terminal import print_view
+from ldhd.report.preset_figures import Results, draw_view
+from ldhd.report.reproduction import Reproduction, predicted_verdicts, write_preset
+from ldhd.report.terminal import print_result
 from report.samples import config_of, record_of
 
 
@@ -24,7 +26,7 @@ def test_a_mean_stands_beside_its_interval_over_seeds(capsys):
         "figures": [],
         "outcomes": [asdict(outcome)],
     }
-    print_view(reproduction_view(written))
+    print_result(Reproduction([written], [], [], None, []), as_json=False)
     # Student's t with one degree of freedom: 12.706 standard errors of 0.02
     assert "50                24.6-75.4" in capsys.readouterr().out
 
@@ -32,14 +34,70 @@ def test_a_mean_stands_beside_its_interval_over_seeds(capsys):
 def test_what_is_not_all_right_is_not_printed_as_such(capsys):
     outcome = Outcome("copy", "rpe", "rpe", 1, 2, 2, 10, 0.9998, (1.0, 0.9996), "low", True, 1.0, 1000, 1.0)
     written = {"preset": "fig4", "title": "", "says": "", "assumed": [], "figures": [], "outcomes": [asdict(outcome)]}
-    print_view(reproduction_view(written))
+    print_result(Reproduction([written], [], [], None, []), as_json=False)
     assert " 99.9 " in capsys.readouterr().out
+
+
+def test_the_prediction_stands_beside_the_measurement(capsys, tmp_path):
+    """In the table, in the document and in the title of the panel."""
+    preset = PRESETS["fig2c"]
+    configs = preset.configs("quick")
+    predicted = predicted_verdicts(configs)
+    assert list(predicted.values()) == ["fails", "generalises"]
+    records = [record_of(config, beyond=float(config.position == "rpe-square")) for config in configs]
+    written = write_preset(preset, "quick", configs, records, tmp_path, "", predicted)
+    assert [outcome["predicted"] for outcome in written["outcomes"]] == ["fails", "generalises"]
+    print_result(Reproduction([written], [], [], None, []), as_json=False)
+    row = next(line for line in capsys.readouterr().out.splitlines() if " rpe-square " in line)
+    assert row.split()[-6:] == ["generalises", "high", "as", "the", "paper", "says"]
+
+
+def test_titles_of_panels_name_the_prediction():
+    preset = PRESETS["fig2c"]
+    configs = preset.configs("quick")
+    groups = preset_groups(preset, configs, [record_of(config) for config in configs])
+    found = list(outcomes(preset, groups, {configs[0].hash: "fails"}))
+    figure = draw_view(preset.view, Results(preset, groups, found))
+    assert [axes.get_title("left") for axes in figure.axes if axes.axison] == ["RPE; predicted: fails", "RPE-Square"]
+
+
+def test_the_predictor_is_asked_once_for_all_seeds_and_not_about_primed_runs(monkeypatch):
+    asked = []
+    monkeypatch.setattr(reproduction, "predict_run", lambda config: asked.append(config) or "fails")
+    configs = PRESETS["fig2a"].configs("full")
+    assert predicted_verdicts(configs) == {config.hash: "fails" for config in configs}
+    assert len(asked) == 1
+    monkeypatch.undo()
+    primed = [config for config in PRESETS["priming"].configs("quick") if config.train.priming_scale]
+    assert set(predicted_verdicts(primed).values()) == {None}
+
+
+def test_every_view_has_a_figure():
+    for name in ("fig1", "fig2d", "fig4", "cot", "priming", "depth", "ablation"):
+        preset = PRESETS[name]
+        configs = preset.configs("quick")
+        groups = preset_groups(preset, configs, [record_of(config) for config in configs])
+        figure = draw_view(preset.view, Results(preset, groups, list(outcomes(preset, groups))))
+        assert figure.axes
+
+
+def test_shares_of_priming_are_named_once_below_the_panels():
+    preset = PRESETS["priming"]
+    configs = preset.configs("quick")
+    groups = preset_groups(preset, configs, [record_of(config) for config in configs])
+    found = list(outcomes(preset, groups, {configs[0].hash: "fails"}))
+    figure = draw_view(preset.view, Results(preset, groups, found))
+    titles = [axes.get_title("left") for axes in figure.axes]
+    assert titles == ["RPE; predicted: fails without them", "RPE-Square"]
+    (legend,) = figure.legends
+    shares = [f"{share} % of scale 5" for share in ("0", "0.1", "1", "10")]
+    assert [text.get_text() for text in legend.get_texts()] == ["training scales", *shares]
 
 
 def test_peers_are_drawn_as_curves_too_each_task_with_all_embeddings(tmp_path):
     configs = PRESETS["peers"].configs("quick")
     records = [record_of(config, beyond=1.0 if config.position == "latent-window" else 0.0) for config in configs]
-    written = write_reproduction("peers", "quick", configs, records, tmp_path, "ldhd reproduce peers")
+    written = write_preset(PRESETS["peers"], "quick", configs, records, tmp_path, "ldhd reproduce peers")
     assert {Path(path).name for path in written["figures"]} == {
         f"peers{which}.{kind}" for which in ("", "-curves") for kind in ("png", "pdf")
     }
@@ -49,7 +107,7 @@ def test_peers_are_drawn_as_curves_too_each_task_with_all_embeddings(tmp_path):
 def test_a_panel_for_each_task_and_every_embedding_named_once():
     cells = {
         task: [
-            Cell(task, name, "small", (record_of(config_of(task, name), beyond=far),), label=name)
+            Group(task, name, "small", (record_of(config_of(task, name), beyond=far),), label=name)
             for name, far in found.items()
         ]
         for task, found in {"copy": {"rpe-square": 1.0, "rpe": 0.0}, "parity": {"rpe": 0.5}}.items()
@@ -71,7 +129,7 @@ def test_a_panel_for_each_task_and_every_embedding_named_once():
 def test_bands_are_left_out_where_they_would_hide_each_other():
     for count, bands in ((MOST_BANDS, MOST_BANDS), (MOST_BANDS + 1, 0)):
         records = tuple(record_of(config_of("copy", "rpe", seed), beyond=0.5) for seed in (0, 1))
-        cells = [Cell("copy", "rpe", "small", records, label=str(number)) for number in range(count)]
+        cells = [Group("copy", "rpe", "small", records, label=str(number)) for number in range(count)]
         (axes,) = draw_by_task({"copy": cells}, "far").axes
         assert len(axes.lines) == count
         assert len(axes.collections) == 2 * bands  # with a band come its seeds

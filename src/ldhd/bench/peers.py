@@ -8,7 +8,7 @@ from ldhd.bench.ratio import Case, in_turn, summary
 from ldhd.experiments import RunConfig
 from ldhd.experiments.loading import new_model, run_task
 from ldhd.experiments.presets import PRESETS
-from ldhd.experiments.reproduction import depth
+from ldhd.experiments.views import depth
 from ldhd.train import TrainingData, new_state
 from ldhd.train.loop import update
 

@@ -1,8 +1,6 @@
 """Commands that turn runs into figures and reports."""
 
-import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -30,7 +28,9 @@ def reproduce(
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Folder of runs and figures; reproduced/SIZE by default.")
     ] = None,
-    drawn: Annotated[bool, typer.Option("--finished", help="Draw the runs that are finished; train nothing.")] = False,
+    finished_only: Annotated[
+        bool, typer.Option("--finished", help="Draw the runs that are finished; train nothing.")
+    ] = False,
     device: Device = "cpu",
     workers: Workers = None,
     as_json: Json = False,
@@ -39,62 +39,32 @@ def reproduce(
 
     Runs that several figures share, or that are finished already, are done once. Exit code 1 if a run failed for good.
     """
-    from ldhd.experiments.presets import PRESETS, chosen
-    from ldhd.experiments.studies import Study
-    from ldhd.parsing import SEEDS, parse_range
-    from ldhd.report.html import write_report
-    from ldhd.report.reproduction import (
-        preset_rows,
-        preset_table,
-        reproduction_view,
-        write_comparison,
-        write_reproduction,
-    )
-    from ldhd.report.sweep import SweepView, failure_lines
-    from ldhd.report.terminal import print_view
-    from ldhd.sweep import in_processes, run_sweep
+    from ldhd.report.terminal import print_result
 
     if listed or not names:
-        print_view({"presets": preset_rows(size)} if as_json else preset_table(size))
+        from ldhd.report.preset_list import PresetList
+
+        print_result(PresetList(size), as_json)
         return
-    asked = chosen(names)
-    given = None if seeds is None else parse_range(seeds, "--seeds", SEEDS)
-    configs = {name: PRESETS[name].configs(size, given, steps, device) for name in asked}
-    every = {config.hash: config for found in configs.values() for config in found}
-    out = out or Path("reproduced") / size
-    if drawn and every:
-        study = Study(out)
-        count, every = len(every), {name: config for name, config in every.items() if study.finished(config)}
-        if not every:
-            raise ValueError(f"none of the {count} runs is finished in {out}")
-        without = [name for name, found in configs.items() if found and not any(one.hash in every for one in found)]
-        if without:
-            print(f"nothing is finished of {', '.join(without)}; left as it is", file=sys.stderr)
-        asked = [name for name in asked if name not in without]
-    with SweepView(len(every)) as view:
-        swept = run_sweep(
-            list(every.values()),
-            out,
-            in_processes(workers or os.cpu_count() or 1),
-            command=context.obj,
-            on_progress=view.on_progress,
-            on_settled=view.on_settled,
-        )
-    written = [write_reproduction(name, size, configs[name], swept.records, out, context.obj) for name in asked]
-    compared = write_comparison(configs, swept.records, out)
-    reports = [str(write_report([out], out / "report.html").path)] if every else []
-    for document in [] if as_json else written:
-        print_view(reproduction_view(document))
-    for path in [] if as_json else compared:
-        print(f"figure of all comparisons: {path}")
-    for report in [] if as_json else reports:
-        print(f"report: {report}")
-    if as_json:
-        failures = [asdict(failure) for failure in swept.failures]
-        print_view({"presets": written, "failures": failures, "report": reports[0] if reports else None})
-    for line in failure_lines(swept.failures):
+
+    from ldhd.parsing import SEEDS, parse_range
+    from ldhd.report.reproduction import reproduce
+
+    result = reproduce(
+        names,
+        size,
+        seeds=None if seeds is None else parse_range(seeds, "--seeds", SEEDS),
+        steps=steps,
+        out=out,
+        finished_only=finished_only,
+        device=device,
+        workers=workers,
+        command=context.obj,
+    )
+    print_result(result, as_json)
+    for line in result.problems():
         print(line, file=sys.stderr)
-    if swept.failures:
+    if result.failures:
         raise typer.Exit(1)
 
 

@@ -1,4 +1,4 @@
-"""Presets beyond the paper: the record, the embeddings of others, what each ingredient brings."""
+"""Presets beyond the paper: scale 100, the comparison with other embeddings, depth, and the ablation of the recipe."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,6 +6,7 @@ from typing import Any
 
 from ldhd.experiments.defaults import defaults_of
 from ldhd.experiments.preset import SIX, Part, Preset
+from ldhd.experiments.views import Depths, Grid, Tasks
 
 FAR = Part("copy", ("latent-window",), test_scales=(*range(1, 11), 20, 50, 100), model="small")
 RECORD = tuple(
@@ -37,13 +38,13 @@ PEERS_MODEL: dict[str, Any] = {
         for option in ("max_length", "test_length")
     },
 }
-"""The same for all of them, but for what their authors ask for."""
+"""The same settings for all of them, except for those that their authors ask for."""
 
 
 def _others(own: Part, positions: tuple[str, ...], layers: int = 2) -> Part:
-    """Other embeddings on a task of the record, trained for as many steps.
+    """Return a part with other embeddings on a task of the record, trained for as many steps.
 
-    Two layers for all, since multiplication and division need them with most embeddings.
+    All have two layers by default, since multiplication and division need them with most embeddings.
     """
     settings = {**PEERS_MODEL, "model.layers": layers, "train.steps": own.settings["train.steps"]}
     return replace(own, positions=positions, settings=settings)
@@ -70,18 +71,18 @@ ABLATED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("latent-window", {"train.learning_rate": 1e-3}),
     ("latent-window", {"train.samples": 10_000}),
     ("latent-window", {"position.window": 2}),
-    # crowds instead of a window, with anchors of every kind
+    # clipped distances instead of a window, with every kind of anchor
     ("rpe-square", {"position.hard": "test", "position.projections": "recent"}),
     ("rpe-square", {"position.hard": "test", "position.projections": "key"}),
     ("rpe-square", {"position.projections": "key"}),
     ("rpe-square", {"position.hard": True, "position.projections": "key"}),
     ("rpe-square", {"position.hard": "test", "position.projections": "separate"}),
-    # the attention's own projections: its queries and keys are no constants then
+    # the attention's own projections, whose queries and keys depend on content
     ("rpe-square", {"position.hard": "test", "position.projections": "shared", "model.position_only": False}),
-    # as many rows as the longest test string has tokens: nothing is clipped
+    # as many rows as the longest test string has tokens, so that nothing is clipped
     ("rpe-square", {"position.projections": "key", "position.max_distance": 310}),
 )
-"""What is left out or changed, one at a time: all of it on copy and addition."""
+"""The variants of the recipe, each with one change; all of them are run on copy and addition."""
 HARDER = (
     "train.settle",
     "position.unique",
@@ -92,14 +93,20 @@ HARDER = (
     "train.learning_rate",
     "train.samples",
 )
-"""Of these the settings whose changes are tried on multiplication too, which takes twice as long."""
+"""The settings whose changes are also run on multiplication, which takes twice as long."""
 
 
-def _ablation(own: Part, changed: Sequence[tuple[str, dict[str, Any]]]) -> tuple[Part, ...]:
+def _ablation(own: Part, variants: Sequence[tuple[str, dict[str, Any]]]) -> tuple[Part, ...]:
+    """Return a part for each variant of a part of the record, and one in which `absolute` is switched."""
     absolute = "latent-window", {"position.absolute": not own.settings["position.absolute"]}
+    others = {key: value for key, value in own.settings.items() if not key.startswith("position.")}
     return tuple(
-        replace(own, positions=(position,), settings={**own.settings, **changes})
-        for position, changes in (*changed, absolute)
+        replace(
+            own,
+            positions=(position,),
+            settings={**(own.settings if position in own.positions else others), **changes},
+        )
+        for position, changes in (*variants, absolute)
     )
 
 
@@ -111,38 +118,42 @@ ABLATION = (
 
 FEW_SEEDS = {"quick": (0,), "full": (0, 1, 2)}
 
-BEYOND: dict[str, Preset] = {
-    "record": Preset(
+BEYOND = (
+    Preset(
+        "record",
         "Trained on scales 1-5, tested up to scale 100, with a latent window",
         "nothing: it goes from 5 to 10 and from 4 to 5",
         RECORD,
-        view="tasks",
+        view=Tasks(),
         claims={},
         sizes={"quick": (0,), "full": tuple(range(10))},
+        file="scale-100",  # every run has a record.json of its own
     ),
-    "peers": Preset(
+    Preset(
+        "peers",
         "How many times farther than trained: the embeddings of others and ours, same tasks, same budget",
         "nothing of most of them",
         LIKE_FOR_LIKE,
-        view="grid",
-        curves=True,
+        view=Grid(curves=True),
         claims={},
         sizes=FEW_SEEDS,
     ),
-    "depth": Preset(
+    Preset(
+        "depth",
         "How many times farther than trained: each embedding with the smallest depth at which it fits",
         "nothing: its models have twelve layers",
         DEPTHS,
-        view="depths",
+        view=Depths(),
         claims={},
         sizes=FEW_SEEDS,
     ),
-    "ablation": Preset(
+    Preset(
+        "ablation",
         "How many times farther than trained: the recipe, with one thing changed",
         "nothing: the recipe is ours",
         ABLATION,
-        view="grid",
+        view=Grid(),
         claims={},
         sizes=FEW_SEEDS,
     ),
-}
+)

@@ -1,4 +1,4 @@
-"""A run is one frozen config with one seed; its hash names its folder."""
+"""Frozen configs: one config with one seed determines a run, and its hash names the folder of the run."""
 
 import hashlib
 import json
@@ -11,11 +11,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from ldhd.experiments.defaults import defaults_of
 from ldhd.experiments.parts import (
     PositionOptions,
+    assign_settings,
     explain,
     load_task,
     outline,
     position_options,
-    position_settings,
 )
 from ldhd.model import MODELS, ModelConfig
 from ldhd.names import lookup_only
@@ -28,7 +28,7 @@ Scales = tuple[int, ...]
 
 
 def device_name(name: str) -> str:
-    """The name, if it is that of a device; ValueError otherwise."""
+    """Return the name of a device; ValueError if it is none."""
     if re.fullmatch(r"cpu|mps|cuda(:\d+)?", name) is None:
         raise ValueError(f"a device is 'cpu', 'cuda', 'cuda:INDEX' or 'mps', got {name!r}")
     return name
@@ -44,7 +44,7 @@ class RunConfig(BaseModel):
     position: str
     position_options: PositionOptions
     model: str
-    """Name of the model; `model_options` is what it stood for."""
+    """Name of the model, whose meaning at the time of the run is `model_options`."""
     model_options: ModelConfig
     train: TrainConfig
     train_scales: Scales = Field(min_length=1)
@@ -72,7 +72,7 @@ class RunConfig(BaseModel):
 
     @property
     def seen_scales(self) -> Scales:
-        """The training scales, and that of priming if there is one."""
+        """The training scales, followed by the scale of priming if there is one."""
         priming = self.train.priming_scale
         return self.train_scales if priming is None else (*self.train_scales, priming)
 
@@ -95,10 +95,22 @@ def make_config(
     settings: Mapping[str, Any] | None = None,
     built: bool = True,
 ) -> RunConfig:
-    """A whole config from what a user says; the rest comes from the defaults of the embedding on the task.
+    """Make a complete config; what is not specified comes from the defaults of the embedding on the task.
 
-    `settings` maps dotted names to values: `position.X` or `position.TERM.X`, `model.X`, `train.X`,
-    `test_instances`. Without `built` it is not tried out whether the model can be built, which costs a second.
+    Args:
+        task: Name of a task, or `module:Class`.
+        position: Name of an embedding, or several joined by `+`.
+        model: Name of a model.
+        train_scales: Scales of the training instances, those of the task by default.
+        test_scales: Scales of the test instances, 1 to 10 by default.
+        steps: Training steps.
+        seed: Seed of weights and instances.
+        device: Where the model is trained.
+        settings: Values by dotted names: `position.X` or `position.TERM.X`, `model.X`, `train.X`, `test_instances`.
+        built: Whether to check that the model can be built, which takes a fraction of a second.
+
+    Raises:
+        ValueError: If a name, a setting or its value is not allowed.
     """
     loaded = load_task(task)
     defaults = defaults_of(task, position, model)
@@ -138,29 +150,34 @@ def make_configs(
     *,
     seeds: Sequence[int] = (0,),
     settings: Mapping[str, Any] | None = None,
-    **given: Any,
+    built: bool = True,
+    **options: Any,
 ) -> list[RunConfig]:
-    """A config for each position and seed; a `position.X` setting goes to every position that has that option."""
-    settings = settings or {}
+    """Make a config for each position and seed.
+
+    A setting `position.X` goes to every position that has the option X; ValueError if none has. All other arguments
+    are those of `make_config`.
+    """
     if len(set(positions)) != len(positions):
         raise ValueError(f"a position is named twice in {','.join(positions)}")
-    known = position_settings(positions, [key for key in settings if key.startswith("position.")])
-
-    def own(position: str) -> dict[str, Any]:
-        return {k: v for k, v in settings.items() if not k.startswith("position.") or k in known[position]}
-
-    return [
-        make_config(task, position, seed=seed, settings=own(position), **given)
-        for position in positions
-        for seed in seeds
-    ]
+    settings = settings or {}
+    common = {key: value for key, value in settings.items() if not key.startswith("position.")}
+    overrides = assign_settings(positions, {key: value for key, value in settings.items() if key not in common})
+    configs = []
+    for position in positions:
+        own = {**common, **{f"position.{name}": value for name, value in overrides[position].items()}}
+        for seed in seeds:
+            once = built and seed == seeds[0]  # the same model for all seeds
+            configs.append(make_config(task, position, seed=seed, settings=own, built=once, **options))
+    return configs
 
 
 FIELDS = {"model": ModelConfig.model_fields, "train": TrainConfig.model_fields}
+"""The settings of each part but the position, whose settings depend on the embedding."""
 
 
 def _split(settings: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """The settings of each part by their names within it, and those of the run itself."""
+    """Return the settings of each part by their names within it, and those of the run itself."""
     parts: dict[str, dict[str, Any]] = {"position": {}, "model": {}, "train": {}}
     rest = {}
     for key, value in settings.items():

@@ -1,7 +1,7 @@
-"""From names and options to the parts of a run: its task, its position embedding, its model."""
+"""The parts of a run from their names and options: its task, its position embedding, its model."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from ldhd.model import GPT, ModelConfig
 from ldhd.names import lookup
-from ldhd.positions import POSITIONS, Position, Sum
+from ldhd.positions import POSITIONS, Position
+from ldhd.positions.factory import PositionFactory, position_factory
 from ldhd.tasks import TASKS, Task
 from ldhd.tasks.tokens import VOCABULARY_SIZE
 
@@ -22,7 +23,7 @@ LARGEST_MODEL = 10**11
 
 
 def load_task(name: str) -> Task:
-    """A task by name, or a user's `module:Class` (a `Task`, or a class that makes one without arguments)."""
+    """Load a task by name, or a user's `module:Class` (a `Task`, or a class that makes one without arguments)."""
     found: Any = lookup(name, TASKS, "task")
     try:
         task = found() if isinstance(found, type) else found
@@ -34,7 +35,7 @@ def load_task(name: str) -> Task:
 
 
 def position_terms(name: str) -> dict[str, type[Position]]:
-    """The classes a position name stands for, one for each term joined by `+`."""
+    """Return the classes that a position's name stands for, one for each term joined by `+`."""
     names = name.split("+")
     if len(set(names)) != len(names):
         raise ValueError(f"position {name!r} names a term twice")
@@ -49,7 +50,7 @@ def position_terms(name: str) -> dict[str, type[Position]]:
 
 @cache
 def options_model(kind: type[Position]) -> type[BaseModel]:
-    """A pydantic model of the keyword-only arguments of an embedding's constructor."""
+    """Return a pydantic model of the keyword-only arguments of an embedding's constructor."""
     fields: dict[str, Any] = {}
     for parameter in inspect.signature(kind.__init__, eval_str=True).parameters.values():
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
@@ -61,79 +62,62 @@ def options_model(kind: type[Position]) -> type[BaseModel]:
 
 
 def option_names(position: str) -> set[str]:
-    """The settings a position takes: `X`, for every term that has it, and `TERM.X`."""
+    """Return the settings that a position takes: `X`, for every term that has it, and `TERM.X`."""
     names = {term: options_model(kind).model_fields for term, kind in position_terms(position).items()}
     return {name for fields in names.values() for name in fields} | {
         f"{term}.{name}" for term, fields in names.items() for name in fields
     }
 
 
-def position_settings(positions: Iterable[str], settings: Iterable[str]) -> dict[str, set[str]]:
-    """The settings each position takes, as `position.X`; ValueError if none of them takes one that is given."""
-    known = {position: {f"position.{name}" for name in option_names(position)} for position in positions}
-    everywhere = set().union(*known.values())
+def assign_settings(positions: Iterable[str], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Give each position those of the settings `position.X` that it takes: position -> {X: value}.
+
+    Raises ValueError for a setting that no position takes.
+    """
+    known = {position: option_names(position) for position in positions}
+    everywhere = {f"position.{name}" for names in known.values() for name in names}
     for key in settings:
         if key not in everywhere:
             raise ValueError(f"no position asked for has {key}; there are {', '.join(sorted(everywhere)) or 'none'}")
-    return known
+    overrides = {key.removeprefix("position."): value for key, value in settings.items()}
+    return {
+        position: {name: value for name, value in overrides.items() if name in names}
+        for position, names in known.items()
+    }
 
 
-def position_options(name: str, given: Mapping[str, Any]) -> PositionOptions:
-    """All options of a position, defaults filled in and checked.
+def position_options(position: str, overrides: Mapping[str, Any]) -> PositionOptions:
+    """Return all options of a position, checked, with defaults filled in.
 
-    `given` maps `option` (for every term that has it) or `term.option` to a value.
+    `overrides` maps `option` (for every term that has it) or `term.option` to a value.
     """
-    unknown = sorted(set(given) - option_names(name))
+    unknown = sorted(set(overrides) - option_names(position))
     if unknown:
-        allowed = ", ".join(sorted(option_names(name))) or "none"
-        raise ValueError(f"{name} has no option position.{unknown[0]}; its options are {allowed}")
+        allowed = ", ".join(sorted(option_names(position))) or "none"
+        raise ValueError(f"{position} has no option position.{unknown[0]}; its options are {allowed}")
     options: PositionOptions = {}
-    for term, kind in position_terms(name).items():
+    for term, kind in position_terms(position).items():
         fields = options_model(kind).model_fields
-        own = {key: value for key, value in given.items() if key in fields}
-        own |= {key.removeprefix(f"{term}."): value for key, value in given.items() if key.startswith(f"{term}.")}
-        options[term] = _checked(term, kind, own)
+        shared = {name: value for name, value in overrides.items() if name in fields}
+        prefix = f"{term}."
+        own = {name.removeprefix(prefix): value for name, value in overrides.items() if name.startswith(prefix)}
+        options[term] = _checked_options(term, kind, {**shared, **own})
     return options
 
 
 def build_model(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
-    """The GPT with its position embedding; its weights come from torch's global random stream."""
-    return GPT(model, VOCABULARY_SIZE, _maker(position, options))
+    """Build a GPT with its position embedding; its weights are drawn from torch's global random stream."""
+    return GPT(model, VOCABULARY_SIZE, _factory(position, options))
 
 
 def build_position(position: str, options: PositionOptions, heads: int = 8) -> Position:
-    """One layer's embedding without memory for its tables: enough to ask it for relations."""
+    """Build the embedding of one layer without memory for its tables: enough to ask it for relations."""
     with torch.device("meta"):
-        return _maker(position, options)(2 * heads, heads, 0)
-
-
-def _maker(position: str, options: PositionOptions) -> Callable[[int, int, int], Position]:
-    """What makes the embedding of a layer from dimension, heads and layer."""
-    kinds = position_terms(position)
-    if kinds.keys() != options.keys():
-        raise ValueError(f"position {position!r} does not go with options of {', '.join(options)}")
-    checked = {term: _checked(term, kind, options[term]) for term, kind in kinds.items()}
-
-    def make(dimension: int, heads: int, layer: int) -> Position:
-        terms = [kinds[term](dimension, heads, layer, **checked[term]) for term in kinds]
-        return terms[0] if len(terms) == 1 else Sum(terms)
-
-    return make
+        return _factory(position, options)(2 * heads, heads, 0)
 
 
 def outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
-    """The model without memory for its weights: enough to find out whether it can be built at all."""
-    key = repr((model, position_terms(position), options))
-    if key not in _outlines:
-        _outlines[key] = _outline(model, position, options)
-    return _outlines[key]
-
-
-_outlines: dict[str, GPT] = {}
-"""Runs of a sweep differ in little, and in nothing of this as a rule."""
-
-
-def _outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
+    """Build a model without memory for its weights; ValueError if it cannot be built or is absurdly large."""
     try:
         with torch.device("meta"):
             built = build_model(model, position, options)
@@ -148,18 +132,26 @@ def _outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT
 
 
 def explain(error: ValidationError, prefix: str = "") -> str:
-    """The first thing wrong with a config, in one line that names the field."""
+    """Return what is wrong with the first invalid field of a config, in one line that names the field."""
     first = error.errors()[0]
     field = (prefix + ".".join(map(str, first["loc"]))).rstrip(".")
     message = first["msg"].removeprefix("Value error, ")
     return f"{field}: {message}" if field else message
 
 
-def _checked(term: str, kind: type[Position], given: Mapping[str, Any]) -> dict[str, Any]:
+def _factory(position: str, options: PositionOptions) -> PositionFactory:
+    """Return the factory of a position; options that were read from a file are checked here."""
+    kinds = position_terms(position)
+    if kinds.keys() != options.keys():
+        raise ValueError(f"position {position!r} does not go with options of {', '.join(options)}")
+    return position_factory(kinds, {term: _checked_options(term, kind, options[term]) for term, kind in kinds.items()})
+
+
+def _checked_options(term: str, kind: type[Position], options: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return options_model(kind)(**given).model_dump()
+        return options_model(kind)(**options).model_dump()
     except ValidationError as error:
-        field = error.errors()[0]["loc"][0]
-        # a value that is of none of several types has an error for each
-        wrong = dict.fromkeys(found["msg"] for found in error.errors() if found["loc"][0] == field)
-        raise ValueError(f"position.{term}.{field}: {' or '.join(wrong)}") from None
+        name = error.errors()[0]["loc"][0]
+        # a value that has none of several types has an error for each of them
+        messages = dict.fromkeys(one["msg"] for one in error.errors() if one["loc"][0] == name)
+        raise ValueError(f"position.{term}.{name}: {' or '.join(messages)}") from None

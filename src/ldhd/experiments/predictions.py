@@ -1,12 +1,14 @@
 """Predictions for tasks and embeddings given by name, and the matrix of predictions that is registered."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ldhd.experiments.config import RunConfig
 from ldhd.experiments.defaults import defaults_of
-from ldhd.experiments.parts import PositionOptions, build_position, load_task, position_options, position_settings
+from ldhd.experiments.parts import PositionOptions, assign_settings, build_position, load_task, position_options
 from ldhd.positions import POSITIONS, Position
 from ldhd.predict import Prediction, ShapeSource, predict_layers
 from ldhd.predict.description import parse_description
@@ -97,11 +99,7 @@ def predictions(
     """
     task_names = [name for task in tasks for name in (TASKS if task == "all" else [task])]
     names = [name for position in positions for name in (enumerable_positions() if position == "all" else [position])]
-    settings = settings or {}
-    overrides = {
-        position: {key.removeprefix("position."): value for key, value in settings.items() if key in known}
-        for position, known in position_settings(names, settings).items()
-    }
+    overrides = assign_settings(names, settings or {})
     sources = {name: load_source(name) for name in task_names}
     for task_name, source in sources.items():
         scales = source.train_scales if train_scales is None else train_scales
@@ -177,3 +175,22 @@ def _predict(
     except ValueError as error:
         raise ValueError(f"{name} with {position}: {error}") from None
     yield from (NamedPrediction(prediction, options) for prediction in found)
+
+
+def prediction_key(config: RunConfig) -> tuple[Any, ...]:
+    """Return what the predictor knows of a run: runs with one key have one prediction."""
+    relations = json.dumps(relation_settings(config.position_options), sort_keys=True, default=repr)
+    scales = config.train_scales, config.test_scales
+    layers = min(config.model_options.layers, 2)  # further layers change no prediction
+    return config.task, config.position, relations, layers, *scales, config.train.priming_scale is not None
+
+
+def predict_run(config: RunConfig) -> str | None:
+    """Return the predictor's verdict about a run, None if the run is primed with larger instances."""
+    if config.train.priming_scale is not None:
+        return None
+    embedding = build_position(config.position, config.position_options)
+    layers = min(config.model_options.layers, 2)
+    task = load_task(config.task)
+    (found,) = predict_layers(task, embedding, config.train_scales, config.test_scales, (layers,))
+    return found.verdict

@@ -1,11 +1,12 @@
-"""What a preset is: runs to train and draw, in several sizes, and what is claimed of them."""
+"""Presets: named experiments in several sizes, with the claims about them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ldhd.experiments.config import RunConfig, make_configs
-from ldhd.experiments.parts import position_settings
+from ldhd.experiments.parts import position_options
+from ldhd.experiments.views import Panels, View
 from ldhd.names import lookup_only
 from ldhd.train import TrainConfig
 
@@ -15,9 +16,9 @@ SIZES: dict[str, tuple[int, ...]] = {"quick": (0,), "full": (0, 1, 2, 3, 4), "pa
 SIX = ("rpe-square", "rpe", "rope", "none", "alibi", "abacus")
 """The embeddings of Figures 3 to 7."""
 
-Claim = Literal["high", "low", "guess", "between", "untold"]
-"""What the paper says of accuracy at the largest scale: nearly perfect, not good, hardly better than a guess
-between two answers, above chance but not above RPE-Square."""
+Claim = Literal["high", "low", "guess", "between", "unspecified"]
+"""What the paper says about exact match at the largest scale: nearly perfect; low; hardly better than a guess between
+two answers; above chance but not above RPE-Square; nothing that can be checked."""
 
 CLAIMS: dict[str, Claim] = {
     "rpe-square": "high",
@@ -44,13 +45,13 @@ GPT2: dict[str, Any] = {
 """The paper's hyperparameters: 256 instances on each of two GPUs, gradients of two such batches added up."""
 
 SMALL: dict[str, Any] = {"position.abacus.max_offset": 20}
-"""Of the sizes `quick` and `full`: enough for the ids of all test scales; more of them want longer training."""
+"""Settings of the sizes `quick` and `full`. These offsets suffice for all test scales; more need longer training."""
 
 ASSUMED = (
     "the anchors have projections of their own, and R is learned for each head and not clipped",
     "GPT-2's own position embedding is left out, its dropout of 0.1 kept",
 )
-"""What the paper does not say and every preset of size `paper` assumes."""
+"""What every preset of size `paper` assumes because the paper does not say it."""
 
 
 @dataclass(frozen=True)
@@ -62,21 +63,19 @@ class Part:
     train_scales: tuple[int, ...] = (1, 2, 3, 4, 5)
     test_scales: tuple[int, ...] = tuple(range(1, 11))
     model: str | None = None
-    """The task's own by default."""
+    """Name of the model, the task's own by default."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Of the sizes `quick` and `full`."""
+    """Settings of the sizes `quick` and `full`."""
     paper: Mapping[str, Any] = field(default_factory=dict)
-    """Where size `paper` departs from `GPT2`."""
+    """Settings in which size `paper` departs from `GPT2`."""
     common: Mapping[str, Any] = field(default_factory=dict)
-    """Of every size."""
+    """Settings of every size."""
 
     def configs(
         self, seeds: Sequence[int], size: str, steps: int | None = None, device: str = "cpu"
     ) -> list[RunConfig]:
-        """A run for each embedding and seed, stopped after `steps` if that comes first."""
+        """Return a config for each embedding and seed, stopped after `steps` if that comes first."""
         own = {**GPT2, **self.paper} if size == "paper" else {**SMALL, **self.settings}
-        settings = {**own, **self.common}
-        options = set().union(*position_settings(self.positions, ()).values())
         made = make_configs(
             self.task,
             self.positions,
@@ -84,15 +83,30 @@ class Part:
             train_scales=self.train_scales,
             test_scales=self.test_scales,
             seeds=seeds,
-            settings={k: v for k, v in settings.items() if not k.startswith("position.") or k in options},
+            settings=_without_other_terms({**own, **self.common}, self.positions),
             device=device,
             built=False,
         )
         return made if steps is None else [_stopped(config, steps) for config in made]
 
 
+def _without_other_terms(settings: Mapping[str, Any], positions: Sequence[str]) -> dict[str, Any]:
+    """Leave out the settings `position.TERM.X` of embeddings that are not among `positions`.
+
+    These are checked all the same, so that a misspelt setting is an error wherever it stands.
+    """
+    terms = {term for position in positions for term in position.split("+")}
+    kept = dict(settings)
+    for key in settings:
+        part, _, name = key.partition(".")
+        term, dot, option = name.partition(".")
+        if part == "position" and dot and term not in terms:
+            position_options(term, {option: kept.pop(key)})
+    return kept
+
+
 def _stopped(config: RunConfig, steps: int) -> RunConfig:
-    """The same run, stopped after `steps` with its learning rate on the way to where it would have ended."""
+    """Return the same run, stopped after `steps`; its learning rate follows the schedule of the whole run."""
     if steps >= config.train.steps:
         return config
     train = {**config.train.model_dump(), "steps": steps}
@@ -102,34 +116,44 @@ def _stopped(config: RunConfig, steps: int) -> RunConfig:
 
 @dataclass(frozen=True)
 class Preset:
-    """A figure of the paper, one of its arguments, or a result of ours: what to run and draw, and what is claimed."""
+    """A figure of the paper, one of its arguments, or a result beyond it, as an experiment."""
 
+    name: str
     title: str
-    says: str
-    """The paper's claim, in words."""
+    statement: str
+    """What the paper says, in words."""
     parts: tuple[Part, ...] = ()
-    view: Literal["plane", "curves", "panels", "digits", "tasks", "shares", "grid", "depths"] = "curves"
-    curves: bool = False
-    """Whether exact match against scale is drawn beside a grid, a panel for each task."""
+    view: View = field(default_factory=Panels)
     claims: Mapping[str, Claim] = field(default_factory=lambda: CLAIMS)
-    """By embedding, or by task where the view is `tasks`."""
+    """What the paper says about exact match, by the key of the view: an embedding or a task."""
     assumed: tuple[str, ...] = ()
     """Settings of size `paper` that the paper does not give."""
     sizes: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: SIZES)
-    """The seeds of the sizes it has; those of the paper have all."""
+    """The seeds of each size; presets of the paper have all sizes."""
+    file: str = ""
+    """Name of its files without suffix, that of the preset by default."""
+
+    @property
+    def file_name(self) -> str:
+        return self.file or self.name
 
     @property
     def of_paper(self) -> bool:
         return "paper" in self.sizes
 
     def assumptions(self, size: str) -> list[str]:
-        """What a size assumes that the paper does not say."""
+        """Return what a size assumes because the paper does not say it."""
         return [*ASSUMED, *self.assumed] if size == "paper" else []
 
     def configs(
         self, size: str = "quick", seeds: Sequence[int] | None = None, steps: int | None = None, device: str = "cpu"
     ) -> list[RunConfig]:
-        """All its runs, with other seeds than those of the size or fewer steps if wanted."""
+        """Return the configs of all its runs, with the seeds of the size unless others are requested."""
         own = lookup_only(size, self.sizes, "size")
         wanted = own if seeds is None else seeds
         return [config for part in self.parts for config in part.configs(wanted, size, steps, device)]
+
+    def claim(self, config: RunConfig) -> Claim:
+        """Return what the paper says about exact match of a run at the largest scale."""
+        key = self.view.claim_key(config)
+        return "unspecified" if key is None else self.claims.get(key, "unspecified")

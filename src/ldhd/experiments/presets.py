@@ -1,18 +1,19 @@
-"""The paper's experiments by the numbers of their figures, each in three sizes, and ours beyond them."""
+"""All presets: the experiments of the paper by the numbers of their figures, and those beyond it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ldhd.experiments.beyond import BEYOND
 from ldhd.experiments.preset import SIX, Part, Preset
+from ldhd.experiments.views import Digits, Plane, Shares, Tasks
 from ldhd.names import lookup_only
 
 COPY_PAPER = {"train.steps": 1000, "train.schedule_steps": 10_000}
 ADDITION_PAPER = {"train.batch_size": 256, "train.steps": 20_000}
-UNTOLD_STEPS = (
+UNSPECIFIED_STEPS = (
     "steps and number of samples: those of copy (2000 for each scale; a cosine of 10000 steps, all of them done)"
 )
-UNTOLD = {"train.steps": 10_000}
+UNSPECIFIED = {"train.steps": 10_000}
 
 ADDITION = Part(
     "addition",
@@ -35,53 +36,60 @@ PARITY = Part(
     SIX,
     model="base",
     settings={"train.steps": 1000, "train.learning_rate": 1e-3, "train.weight_decay": 0.1},
-    paper=UNTOLD,
+    paper=UNSPECIFIED,
 )
 PRODUCT = {"model.layers": 2, "train.learning_rate": 2e-3, "train.weight_decay": 0.1}
-"""Multiplication and division need the one-digit operand at every step, which a second layer can hand on."""
-MULTIPLICATION = Part("multiplication", SIX, model="base", settings={**PRODUCT, "train.steps": 1600}, paper=UNTOLD)
+"""Multiplication and division need the one-digit operand at every step, which a second layer can pass on."""
+MULTIPLICATION = Part("multiplication", SIX, model="base", settings={**PRODUCT, "train.steps": 1600}, paper=UNSPECIFIED)
 DIVISION = Part(
     "division",
     SIX,
     model="base",
     settings={**PRODUCT, "train.steps": 3000, "train.samples": "endless"},
-    paper=UNTOLD,
+    paper=UNSPECIFIED,
 )
 MOD10 = Part(
     "addition-mod10",
     ("rpe-absolute", "rpe"),
     model="base",
     settings={"train.steps": 1000, "train.learning_rate": 1e-3, "train.weight_decay": 0.1},
-    paper={**UNTOLD, "train.learning_rate": 1e-4},
+    paper={**UNSPECIFIED, "train.learning_rate": 1e-4},
 )
 SHARES = (0.0, 0.001, 0.01, 0.1)
-"""Of instances of scale 5 in a training set of scales 1-3."""
+"""Shares of priming instances, of scale 5, in a training set of scales 1-3."""
 
-SIX_SAY = "RPE-Square is nearly perfect, Abacus above chance but worse, RPE, RoPE, NoPE and ALiBi do not generalise"
+SIX_STATEMENT = (
+    "RPE-Square is nearly perfect, Abacus above chance but worse, RPE, RoPE, NoPE and ALiBi do not generalise"
+)
 
-PRESETS: dict[str, Preset] = {
-    "fig1": Preset(
+PAPER = (
+    Preset(
+        "fig1",
         "In-distribution, out-of-distribution and LDHD generalization of linear classifiers in the plane",
         "training data in a subspace give no clue about the dimensions beyond it",
-        view="plane",
+        view=Plane(),
     ),
-    "fig2a": Preset(
+    Preset(
+        "fig2a",
         "Copy with RPE",
         "RPE fits scales 1-5 and fails at 6-10",
         (Part("copy", ("rpe",), paper=COPY_PAPER),),
     ),
-    "fig2b": Preset(
+    Preset(
+        "fig2b",
         "Copy with RPE-Square",
         "RPE-Square fits scales 1-5 and generalises to 6-10",
         (Part("copy", ("rpe-square",), paper=COPY_PAPER),),
     ),
-    "fig2c": Preset(
+    Preset(
+        "fig2c",
         "Addition with RPE and RPE-Square, exact match",
         "trained on scales 1-4, RPE fails at 5 and RPE-Square succeeds",
         (replace(ADDITION, positions=("rpe", "rpe-square")),),
         assumed=("instances of both GPUs and both accumulated batches count as one batch of 512",),
     ),
-    "fig2d": Preset(
+    Preset(
+        "fig2d",
         "Addition with RPE-Square, digit by digit",
         "trained ten times longer, nearly perfect in every digit",
         (
@@ -92,41 +100,45 @@ PRESETS: dict[str, Preset] = {
                 paper={**ADDITION_PAPER, "train.steps": 200_000},
             ),
         ),
-        view="digits",
+        view=Digits(),
     ),
-    "fig3": Preset(
+    Preset(
+        "fig3",
         "Addition with six embeddings",
-        SIX_SAY,
+        SIX_STATEMENT,
         # Appendix E compares with the batches of copy
         (replace(ADDITION, paper={"train.steps": 20_000}),),
-        view="panels",
         assumed=("steps: those of Figure 2(c)",),
     ),
-    "fig4": Preset("Copy with six embeddings", SIX_SAY, (COPY,), view="panels"),
-    "fig5": Preset(
-        "Parity with chain of thought, six embeddings", SIX_SAY, (PARITY,), "panels", assumed=(UNTOLD_STEPS,)
+    Preset("fig4", "Copy with six embeddings", SIX_STATEMENT, (COPY,)),
+    Preset(
+        "fig5", "Parity with chain of thought, six embeddings", SIX_STATEMENT, (PARITY,), assumed=(UNSPECIFIED_STEPS,)
     ),
-    "fig6": Preset("Multiplication with six embeddings", SIX_SAY, (MULTIPLICATION,), "panels", assumed=(UNTOLD_STEPS,)),
-    "fig7": Preset("Division with six embeddings", SIX_SAY, (DIVISION,), "panels", assumed=(UNTOLD_STEPS,)),
-    "fig8": Preset(
+    Preset(
+        "fig6", "Multiplication with six embeddings", SIX_STATEMENT, (MULTIPLICATION,), assumed=(UNSPECIFIED_STEPS,)
+    ),
+    Preset("fig7", "Division with six embeddings", SIX_STATEMENT, (DIVISION,), assumed=(UNSPECIFIED_STEPS,)),
+    Preset(
+        "fig8",
         "Addition modulo 10 with RPE-Absolute and RPE",
         "RPE-Absolute generalises, RPE does not",
         (MOD10,),
-        "panels",
-        assumed=(UNTOLD_STEPS,),
+        assumed=(UNSPECIFIED_STEPS,),
     ),
-    "cot": Preset(
+    Preset(
+        "cot",
         "Parity with and without chain of thought",
         "with the intermediate results in the answer the concept generalises, without them it does not (Section 5.1)",
         (
             replace(PARITY, positions=("rpe-square",)),
             replace(PARITY, task="parity-direct", positions=("rpe-square",)),
         ),
-        view="tasks",
+        view=Tasks(),
         claims={"parity": "high", "parity-direct": "guess"},
-        assumed=(UNTOLD_STEPS, "the experiment itself: the paper argues and does not train"),
+        assumed=(UNSPECIFIED_STEPS, "the experiment itself: the paper argues and does not train"),
     ),
-    "priming": Preset(
+    Preset(
+        "priming",
         "Copy trained on scales 1-3 and a small share of scale 5",
         "a few large instances keep the model from the interpolator that ignores the rest (remark closing Section 3)",
         tuple(
@@ -139,16 +151,18 @@ PRESETS: dict[str, Preset] = {
             )
             for share in SHARES
         ),
-        view="shares",
+        view=Shares(),
         assumed=("the experiment itself: the paper cites it and does not train",),
     ),
-    **BEYOND,
-}
+)
+
+PRESETS = {preset.name: preset for preset in (*PAPER, *BEYOND)}
 
 
-def chosen(names: Sequence[str]) -> list[str]:
-    """The presets asked for, each once; `all` stands for every one of the paper."""
+def choose(names: Sequence[str]) -> list[Preset]:
+    """Return the presets of these names, each once; `all` stands for every preset of the paper."""
     for name in names:
         lookup_only(name, {**PRESETS, "all": None}, "preset")
-    paper = [name for name, preset in PRESETS.items() if preset.of_paper]
-    return list(dict.fromkeys(found for name in names for found in (paper if name == "all" else [name])))
+    paper = [preset.name for preset in PRESETS.values() if preset.of_paper]
+    every = [one for name in names for one in (paper if name == "all" else [name])]
+    return [PRESETS[name] for name in dict.fromkeys(every)]

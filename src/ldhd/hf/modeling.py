@@ -10,7 +10,7 @@ from transformers.utils import can_return_tuple
 
 from ldhd.hf.cache import LdhdCache
 from ldhd.hf.configuration import LdhdConfig
-from ldhd.hf.positions import fill, position_factory
+from ldhd.hf.positions import factory_by_name, fill
 from ldhd.model.config import ModelConfig
 from ldhd.model.gpt import GPT
 from ldhd.positions import Position
@@ -24,7 +24,7 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
 
     def __init__(self, config: LdhdConfig):
         super().__init__(config)
-        self.make_position = position_factory(config.position, config.position_options)
+        self.make_position = factory_by_name(config.position, config.position_options)
         self.gpt = GPT(ModelConfig(**config.model_options), config.vocab_size, self.make_position)
         self.post_init()
 

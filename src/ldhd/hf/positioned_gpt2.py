@@ -7,8 +7,9 @@ from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from ldhd.hf.attention import NAME, hand_over, refuse_several_texts
-from ldhd.hf.positions import PositionFactory, fill, position_factory
+from ldhd.hf.positions import factory_by_name, fill
 from ldhd.positions import Position
+from ldhd.positions.factory import PositionFactory
 
 
 class PositionedGPT2Config(GPT2Config):
@@ -61,4 +62,4 @@ class PositionedGPT2ForCausalLM(GPT2LMHeadModel):
                 fill(module, self._factory())
 
     def _factory(self) -> PositionFactory:
-        return position_factory(self.config.position, self.config.position_options or {})
+        return factory_by_name(self.config.position, self.config.position_options or {})

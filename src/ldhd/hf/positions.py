@@ -1,28 +1,21 @@
 """Position embeddings by name, for models whose configuration is all that is known of them."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from transformers import initialization
 
-from ldhd.positions import POSITIONS, Position, Sum
+from ldhd.positions import POSITIONS, Position
+from ldhd.positions.factory import PositionFactory, position_factory
 
-PositionFactory = Callable[[int, int, int], Position]
 
-
-def position_factory(name: str, options: Mapping[str, Mapping[str, Any]]) -> PositionFactory:
-    """(dimension, heads, layer) -> that layer's embedding; `name` may join terms by `+`, each with its options."""
+def factory_by_name(name: str, options: Mapping[str, Mapping[str, Any]]) -> PositionFactory:
+    """Return the factory of an embedding of ldhd; `name` may join terms by `+`, each with its options."""
     for term in name.split("+"):
         if term not in POSITIONS:
             raise ValueError(f"unknown position {term!r}; choose from {', '.join(POSITIONS)}")
-    return partial(_make, {term: dict(options.get(term, {})) for term in name.split("+")})
-
-
-def _make(options: Mapping[str, Mapping[str, Any]], dimension: int, heads: int, layer: int) -> Position:
-    terms = [POSITIONS[term](dimension, heads, layer, **given) for term, given in options.items()]
-    return terms[0] if len(terms) == 1 else Sum(terms)
+    return position_factory({term: POSITIONS[term] for term in name.split("+")}, options)
 
 
 def fill(position: Position, make: PositionFactory) -> None:

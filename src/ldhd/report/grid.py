@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ldhd.experiments.reproduction import Outcome, depth
+from ldhd.experiments.outcomes import Outcome
+from ldhd.experiments.views import depth
 from ldhd.report.plot import seeds_of
 from ldhd.report.table import percent
 
@@ -38,8 +39,9 @@ def draw_grid(outcomes: Sequence[Outcome], title: str, depths: bool = False) -> 
         fitted = fewer if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fitted"
         layers = f"{depth(outcome.layers)}, " if depths else ""
         small = f"{layers}{percent(outcome.exact)} % at {outcome.scale}{fitted}"
-        axes.text(x, y - 0.15, f"{outcome.factor:g}x", ha="center", va="center", color=ink, fontsize=9)
-        axes.text(x, y + 0.25, small, ha="center", va="center", color=ink, fontsize=5.5)
+        predicted = f"\npredicted: {outcome.predicted}" if outcome.predicted else ""
+        axes.text(x, y - 0.2, f"{outcome.factor:g}x", ha="center", va="center", color=ink, fontsize=9)
+        axes.text(x, y + 0.24, f"{small}{predicted}", ha="center", va="center", color=ink, fontsize=5.5)
     axes.imshow(factors, norm=norm, cmap="Greens", aspect="auto")
     axes.set_xticks(range(len(tasks)), tasks, fontsize=8)
     axes.set_yticks(range(len(rows)), rows, fontsize=8)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:  # importing it takes half a second
     from matplotlib.figure import Figure as Canvas
 
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "triangle-down": "v"}
-MARKERS |= {"cross": "P", "x": "X", "star": "*", "": ""}
+MARKERS |= {"cross": "P", "x": "X", "star": "*", "triangle-left": "<", "triangle-right": ">", "pentagon": "p"}
+MARKERS |= {"hexagon": "h", "octagon": "8", "diamond-tall": "d", "hexagon2": "H", "": ""}
 DASHES = {"solid": "-", "dash": "--", "dashdot": "-.", "dot": ":"}
 LONGEST_BESIDE = 44
 """Legends with longer labels stand below the panels, because beside them they would leave the panels no room."""

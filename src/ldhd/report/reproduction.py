@@ -1,214 +1,229 @@
-"""The paper's figures, drawn from the records of their presets, and the tables beside them."""
+"""The result of `ldhd reproduce`: presets that are predicted, run, drawn and compared with the paper."""
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.markup import escape
+from rich.console import RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from ldhd.bench.ratio import machine
-from ldhd.experiments import Record, RunConfig
-from ldhd.experiments.preset import SIX, SIZES, Preset
-from ldhd.experiments.presets import PRESETS
-from ldhd.experiments.reproduction import by_kind, document, outcomes, smallest_depths, stem, stored
+from ldhd.experiments import Failure, Record, RunConfig
+from ldhd.experiments.groups import group_runs
+from ldhd.experiments.outcomes import outcomes, preset_groups
+from ldhd.experiments.predictions import predict_run, prediction_key
+from ldhd.experiments.preset import SIX, Preset
+from ldhd.experiments.presets import choose
+from ldhd.experiments.studies import Study
+from ldhd.experiments.views import Panels
 from ldhd.files import write_json
-from ldhd.names import lookup_only
-from ldhd.report.by_task import draw_by_task
-from ldhd.report.grid import draw_grid
-from ldhd.report.look import DASHES, MARKERS, Look, looks, position_title
-from ldhd.report.paper import draw_digits, draw_matrix
-from ldhd.report.plot import draw_curves, save_figure, seeds_of
-from ldhd.report.statistics import Mean, mean_interval
-from ldhd.report.summary import Cell, cells
+from ldhd.report.figures.accuracy import accuracy_matrix
+from ldhd.report.html import write_report
+from ldhd.report.plot import save_figure
+from ldhd.report.preset_figures import Results, preset_figures
+from ldhd.report.progress import watch
+from ldhd.report.render_matplotlib import draw
+from ldhd.report.sweep import SweepView, failure_lines
 from ldhd.report.table import percent
 from ldhd.report.terminal import plain_table
+from ldhd.statistics import Mean, mean_interval
+from ldhd.sweep import in_processes, run_sweep
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+Configs = Mapping[str, Sequence[RunConfig]]
+"""Name of a preset -> the configs of its runs."""
 
 
-def write_reproduction(
-    name: str, size: str, configs: Sequence[RunConfig], records: Sequence[Record], out: Path, command: str
+@dataclass(frozen=True)
+class Reproduction:
+    """Presets that were run and drawn."""
+
+    presets: list[dict[str, Any]]
+    """The document of each preset."""
+    comparison: list[Path]
+    """The figure of all comparisons of six embeddings, if there are several."""
+    failures: list[Failure]
+    report: Path | None
+    skipped: list[str]
+    """Presets of which no run is finished, where only finished runs were wanted."""
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "presets": self.presets,
+            "failures": [asdict(failure) for failure in self.failures],
+            "report": None if self.report is None else str(self.report),
+        }
+
+    def view(self) -> Iterator[RenderableType]:
+        for document in self.presets:
+            yield from preset_view(document)
+        yield from (f"figure of all comparisons: {path}" for path in self.comparison)
+        if self.report is not None:
+            yield f"report: {self.report}"
+
+    def problems(self) -> list[str]:
+        """Return a line for everything that was left out or failed."""
+        skipped = [f"nothing is finished of {', '.join(self.skipped)}; left as it is"] if self.skipped else []
+        return skipped + failure_lines(self.failures)
+
+
+def reproduce(
+    names: Sequence[str],
+    size: str = "quick",
+    *,
+    seeds: Sequence[int] | None = None,
+    steps: int | None = None,
+    out: Path | None = None,
+    finished_only: bool = False,
+    device: str = "cpu",
+    workers: int | None = None,
+    command: str = "",
+) -> Reproduction:
+    """Predict, run and draw presets.
+
+    Args:
+        names: Names of presets; `all` stands for every one of the paper.
+        size: `quick`, `full` or `paper`.
+        seeds: Seeds of the runs, those of the size by default.
+        steps: If given, runs are stopped after so many steps.
+        out: Folder of runs, figures and documents, `reproduced/SIZE` by default.
+        finished_only: Whether to draw the finished runs and train nothing.
+        device: Where models are trained.
+        workers: Number of runs at once, one for each core by default.
+        command: The command to record in each run.
+    """
+    presets = choose(names)
+    out = out or Path("reproduced") / size
+    configs: Configs = {preset.name: preset.configs(size, seeds, steps, device) for preset in presets}
+    runs = {config.hash: config for own in configs.values() for config in own}
+    if finished_only and runs:
+        study, count = Study(out), len(runs)
+        runs = {name: config for name, config in runs.items() if study.finished(config)}
+        if not runs:
+            raise ValueError(f"none of the {count} runs is finished in {out}")
+    skipped = [name for name, own in configs.items() if own and not any(config.hash in runs for config in own)]
+    predicted = predicted_verdicts(list(runs.values()))
+    with SweepView(len(runs)) as view:
+        swept = run_sweep(
+            list(runs.values()),
+            out,
+            in_processes(workers or os.cpu_count() or 1),
+            command=command,
+            on_progress=view.on_progress,
+            on_settled=view.on_settled,
+        )
+    documents = [
+        write_preset(preset, size, configs[preset.name], swept.records, out, command, predicted)
+        for preset in presets
+        if preset.name not in skipped
+    ]
+    comparison = write_comparison(presets, configs, swept.records, out)
+    report = write_report([out], out / "report.html").path if runs else None
+    return Reproduction(documents, comparison, swept.failures, report, skipped)
+
+
+def predicted_verdicts(configs: Sequence[RunConfig]) -> dict[str, str | None]:
+    """Return the predictor's verdict about each run, by its hash; the predictor is asked once for each setting."""
+    settings: dict[tuple[Any, ...], list[RunConfig]] = {}
+    for config in configs:
+        settings.setdefault(prediction_key(config), []).append(config)
+    verdicts: dict[str, str | None] = {}
+    for own in watch(settings.values(), len(settings), "predictions"):
+        verdicts |= dict.fromkeys((config.hash for config in own), predict_run(own[0]))
+    return verdicts
+
+
+def write_preset(
+    preset: Preset,
+    size: str,
+    configs: Sequence[RunConfig],
+    records: Sequence[Record],
+    out: Path,
+    command: str,
+    predicted: Mapping[str, str | None] | None = None,
 ) -> dict[str, Any]:
-    """Draw a preset's figure as PNG and PDF, and write what came of it beside."""
-    preset, own = PRESETS[name], {config.hash for config in configs}
+    """Draw the figures of a preset as PNG and PDF, and write its document beside them; runs without a record are left
+    out. Returns the document with the paths of the figures."""
+    own = {config.hash for config in configs}
     found = [record for record in records if record.hash in own]
-    paths: list[Path] = []
-    if found or preset.view == "plane":
-        figures = {stem(name): _figure(preset, configs, found)}
-        if preset.curves:
-            figures[f"{stem(name)}-curves"] = _curves(preset, configs, found)
-        paths = [
-            save_figure(figure, out / f"{file}.{kind}") for file, figure in figures.items() for kind in ("png", "pdf")
-        ]
-    written = document(name, size, configs, found, command=command, machine=machine())
-    write_json(out / f"{stem(name)}.json", written)
-    return {**written, "figures": [str(path) for path in paths]}
+    done = {record.hash for record in found}
+    groups = preset_groups(preset, configs, found)
+    measured = list(outcomes(preset, groups, predicted))
+    figures = preset_figures(Results(preset, groups, measured))
+    paths = [save_figure(figure, out / f"{name}.{kind}") for name, figure in figures.items() for kind in ("png", "pdf")]
+    document = {
+        "preset": preset.name,
+        "size": size,
+        "title": preset.title,
+        "says": preset.statement,
+        "assumed": preset.assumptions(size),
+        "seeds": sorted({record.seed for record in found}),
+        "outcomes": [asdict(outcome) for outcome in measured],
+        "runs": [config.hash for config in configs if config.hash in done],
+        "seconds": round(sum(record.seconds for record in found), 1),
+        "command": command,
+        "machine": machine(),
+    }
+    write_json(out / f"{preset.file_name}.json", document)
+    return {**document, "figures": [str(path) for path in paths]}
 
 
-def write_comparison(configs: Mapping[str, Sequence[RunConfig]], records: Sequence[Record], out: Path) -> list[Path]:
-    """Small multiples of all figures of six embeddings that were asked for, if there are several."""
-    compared = [name for name in configs if PRESETS[name].view == "panels" and PRESETS[name].parts[0].positions == SIX]
+def write_comparison(presets: Sequence[Preset], configs: Configs, records: Sequence[Record], out: Path) -> list[Path]:
+    """Draw a matrix of all comparisons of six embeddings, if there are several."""
+    compared = [
+        preset.name for preset in presets if isinstance(preset.view, Panels) and preset.parts[0].positions == SIX
+    ]
     own = {config.hash: config for name in compared for config in configs[name]}
-    found = [record for record in records if record.hash in own]
+    by_hash = {record.hash: record for record in records}
+    found = [by_hash[name] for name in own if name in by_hash]
     if len(compared) < 2 or not found:
         return []
-    order = {digest: place for place, digest in enumerate(own)}
-    figure = draw_matrix(cells(sorted(found, key=lambda record: order[record.hash]), own))
+    figure = draw(accuracy_matrix(group_runs(found, own)))
     return [save_figure(figure, out / f"comparison.{kind}") for kind in ("png", "pdf")]
 
 
-def reproduction_view(written: dict[str, Any]) -> RenderableType:
-    """Exact match at the largest scale beside the paper's claim."""
-    told = [f"{written['preset']}: {written['title']}", f"the paper: {written['says']}"]
-    told += [f"assumed: {assumed}" for assumed in written["assumed"]]
-    parts: list[RenderableType] = [escape(line) for line in told]
-    if written["outcomes"]:
-        table = plain_table()
-        for column in ("task", "", "fitted", "scale", "exact match in %", "95 % interval", "factor", "the paper", ""):
-            table.add_column(column)
-        for outcome in written["outcomes"]:
-            agrees = {True: "as the paper says", False: "not as the paper says", None: ""}[outcome["agrees"]]
-            if outcome["agrees"] and not outcome["fitted"]:
-                agrees += ", but it does not fit"
-            claim = "" if outcome["claim"] == "untold" else outcome["claim"]
-            fitted, exact = f"{outcome['fitted']}/{outcome['seeds']}", mean_interval(outcome["by_seed"])
-            label = "" if outcome["label"] == outcome["task"] else outcome["label"]
-            factor = f"{outcome['factor']:g}"
-            measured = percent(exact.value), _interval(exact)
-            table.add_row(outcome["task"], label, fitted, str(outcome["scale"]), *measured, factor, claim, agrees)
-        parts.append(table)
-    parts += [escape(f"figure: {path}") for path in written["figures"]]
-    return Group(*parts, "")
+def preset_view(document: dict[str, Any]) -> Iterator[RenderableType]:
+    """Yield exact match at the largest scale beside the prediction and the paper's claim."""
+    lines = [f"{document['preset']}: {document['title']}", f"the paper: {document['says']}"]
+    yield Text("\n".join([*lines, *(f"assumed: {assumed}" for assumed in document["assumed"])]))
+    if document["outcomes"]:
+        yield _outcome_table(document["outcomes"])
+    yield from (f"figure: {path}" for path in document["figures"])
+    yield ""
+
+
+def _outcome_table(found: Sequence[Mapping[str, Any]]) -> Table:
+    table = plain_table()
+    for column in ("task", "", "fitted", "scale", "exact match in %", "95 % interval", "factor"):
+        table.add_column(column)
+    for column in ("predicted", "the paper", ""):
+        table.add_column(column)
+    for outcome in found:
+        exact = mean_interval(outcome["by_seed"])
+        table.add_row(
+            outcome["task"],
+            "" if outcome["label"] == outcome["task"] else outcome["label"],
+            f"{outcome['fitted']}/{outcome['seeds']}",
+            str(outcome["scale"]),
+            percent(exact.value),
+            _interval(exact),
+            f"{outcome['factor']:g}",
+            outcome["predicted"] or "",
+            "" if outcome["claim"] == "unspecified" else outcome["claim"],
+            _agreement(outcome),
+        )
+    return table
+
+
+def _agreement(outcome: Mapping[str, Any]) -> str:
+    if outcome["agrees"] is None:
+        return ""
+    if not outcome["agrees"]:
+        return "not as the paper says"
+    return "as the paper says" if outcome["fitted"] else "as the paper says, but it does not fit"
 
 
 def _interval(mean: Mean) -> str:
     return "one seed" if mean.low is None or mean.high is None else f"{percent(mean.low)}-{percent(mean.high)}"
-
-
-def preset_table(size: str) -> Table:
-    """Every preset with its number of runs, the time its training takes, and its stored result."""
-    lookup_only(size, SIZES, "size")
-    table = plain_table(f"presets, size {size}")
-    for column in ("name", "what", "runs", "training", "stored result"):
-        table.add_column(column, overflow="fold")
-    for row in preset_rows(size):
-        seconds = row["expected_seconds"]
-        time = "seconds" if not row["runs"] else "not measured" if seconds is None else _about(seconds)
-        table.add_row(row["preset"], escape(row["title"]), str(row["runs"]), time, row["stored"] or "none")
-    table.caption = "training times are sums over runs of one core each, from the stored seeds"
-    return table
-
-
-def preset_rows(size: str) -> list[dict[str, Any]]:
-    """What `preset_table` shows."""
-    rows = []
-    for name, preset in PRESETS.items():
-        if size not in preset.sizes:
-            continue
-        own, other = stored(name, size), {"full": "quick", "quick": "full"}.get(size)
-        known = own or (stored(name, other) if other else None)
-        seeds, runs = len(preset.sizes[size]), len(preset.configs(size))
-        rows.append(
-            {
-                "preset": name,
-                "title": preset.title,
-                "says": preset.says,
-                "seeds": list(preset.sizes[size]),
-                "runs": runs,
-                "expected_seconds": known["seconds"] * runs / len(known["runs"]) if known and known["runs"] else None,
-                "stored": None if own is None else _in_short(own, seeds),
-                "assumed": preset.assumptions(size),
-            }
-        )
-    return rows
-
-
-def _in_short(document: dict[str, Any], seeds: int) -> str:
-    """`rpe-square 100, rpe 0 (1 seed, not fitted)` and so on, at the largest scale, and how many seeds, if not all."""
-    most = len(document["seeds"])
-    shown = []
-    for found in document["outcomes"]:
-        notes = [seeds_of(found["seeds"])] * (found["seeds"] < most) + ["not fitted"] * (not found["fitted"])
-        shown.append(f"{found['label']} {percent(found['exact'])}" + (f" ({', '.join(notes)})" if notes else ""))
-    if not shown or PRESETS[document["preset"]].view in ("grid", "depths"):
-        shown = ["drawn"]
-    return ", ".join(shown) + (f"; {most} of {seeds} seeds" if document["runs"] and most < seeds else "")
-
-
-def _about(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else str(timedelta(seconds=round(seconds)))
-
-
-def _figure(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    if preset.view == "plane":
-        from ldhd.report.plane import plane_figure
-
-        return plane_figure()
-    if preset.view == "grid":
-        return draw_grid(outcomes(preset, configs, records), preset.title)
-    if preset.view == "depths":
-        return draw_grid(smallest_depths(outcomes(preset, configs, records)), preset.title, depths=True)
-    panels = _panels(preset, configs, records)
-    if preset.view == "digits":
-        (found,) = panels.values()
-        figure = draw_digits(found, looks(found))
-        assert figure is not None, "such presets test beyond training"
-        return figure
-    columns = min(3, len(panels))
-    rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(3.5 * columns + 0.4, 2.5 * rows + 0.9), layout="constrained")
-    grid = list(figure.subplots(rows, columns, squeeze=False, sharey=True).flat)
-    for axes, (title, found) in zip(grid, panels.items(), strict=False):
-        draw_curves(axes, found, _shades(found) if preset.view == "shares" else looks(found))
-        axes.set_title(title, loc="left", fontsize=10)
-        axes.set_xlabel("scale")
-    for axes in grid[len(panels) :]:
-        axes.set_axis_off()
-    for axes in grid[::columns]:
-        axes.set_ylabel("exact match")
-    if preset.view == "shares":
-        handles, labels = grid[0].get_legend_handles_labels()
-        figure.legend(handles, labels, frameon=False, fontsize=8, loc="outside lower center", ncols=5)
-    figure.suptitle(preset.title, x=0.01, ha="left", fontsize=11)
-    return figure
-
-
-def _curves(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> "Figure":
-    panels: dict[str, list[Cell]] = {}
-    for (task, _), own in by_kind(preset, configs, records).items():
-        first = own[0]
-        label = position_title(first.position)
-        panels.setdefault(task, []).append(Cell(task, first.position, first.model, tuple(own), label=label))
-    trained, most = records[0].train_scales, max(len(cell.records) for cells in panels.values() for cell in cells)
-    seeds = f"{'mean over ' * (most > 1)}{seeds_of(most)}"
-    title = f"Trained on scales {min(trained)}-{max(trained)}, the same tasks and steps for all; {seeds}"
-    return draw_by_task(panels, title)
-
-
-def _panels(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> dict[str, list[Cell]]:
-    """Title -> what is drawn under it."""
-    panels: dict[str, list[Cell]] = {}
-    for (_, kind), own in by_kind(preset, configs, records).items():
-        first, fitted = own[0], sum(record.fitted for record in own)
-        name = position_title(first.position)
-        state = "" if fitted == len(own) else " (not fitted)" if not fitted else f" ({fitted} of {len(own)} fitted)"
-        label = f"{kind.rsplit(', ', 1)[1]} of scale 5" if preset.view == "shares" else kind
-        title = {"shares": name, "tasks": f"{kind}, {name}{state}"}.get(preset.view, f"{name}{state}")
-        cell = Cell(first.task, first.position, first.model, tuple(own), label=label)
-        panels.setdefault(title, []).append(cell)
-    return panels
-
-
-def _shades(found: Sequence[Cell]) -> list[Look]:
-    """From dark to light, the more the lighter."""
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
-    shades = [to_hex(colormaps["viridis"](0.85 * k / max(len(found) - 1, 1))) for k in range(len(found))]
-    return [Look(shade, marker, DASHES[0]) for shade, marker in zip(shades, MARKERS, strict=False)]

@@ -75,7 +75,7 @@ def _configs(tasks: list[str], positions: list[str], table: Mapping[str, Any]) -
         size *= len(values)
     if size > LARGEST_SWEEP:
         raise ValueError(f"this would be {size} runs, more than {LARGEST_SWEEP}")
-    given = {
+    given: dict[str, Any] = {
         "model": _text(table, "model") if "model" in table else None,
         "train_scales": _range(table, "train_scales"),
         "test_scales": _range(table, "test_scales"),

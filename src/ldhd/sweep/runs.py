@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ldhd.experiments import Failure, Progress, Record, RunConfig
 from ldhd.experiments.checks import check
+from ldhd.experiments.groups import by_setting
 from ldhd.experiments.studies import Study
 from ldhd.lease import Lease
 from ldhd.messages import Interrupted
@@ -56,8 +57,8 @@ def run_sweep(
             todo.queue.append(config)
         else:
             todo.done(record)
-    for config in todo.queue:
-        _check(config)
+    for seeds in by_setting(todo.queue):
+        _check(seeds[0])
     if todo.queue:
         out.mkdir(parents=True, exist_ok=True)
         with stop_on_signal() as stop:

@@ -1,0 +1,126 @@
+"""Outcomes of presets: what was measured, beside what was predicted and what the paper claims."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import mean
+
+from ldhd.experiments.config import RunConfig
+from ldhd.experiments.groups import Group, by_setting
+from ldhd.experiments.parts import outline
+from ldhd.experiments.preset import Claim, Preset
+from ldhd.experiments.record import Record
+from ldhd.experiments.verdict import FAILS, GENERALISES
+
+GUESS, CHANCE = 0.75, 0.05
+"""Exact match up to `GUESS` is nearer to a guess between two answers than to the truth, and above `CHANCE` it is better
+than chance. The claims `high` and `low` are what verdicts call generalising and failing."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One group of a preset at its largest test scale."""
+
+    task: str
+    label: str
+    """What distinguishes the group from others of the preset and the task."""
+    position: str
+    layers: int
+    seeds: int
+    fitted: int
+    """The number of seeds that fit the training scales."""
+    scale: int
+    """The largest test scale."""
+    exact: float
+    """Exact match there, averaged over all seeds."""
+    by_seed: tuple[float, ...]
+    """Exact match there, of each seed."""
+    claim: Claim
+    agrees: bool | None
+    """Whether the measurement agrees with the claim of the paper, None if there is no claim that can be checked."""
+    factor: float
+    """The extrapolation factor."""
+    parameters: int
+    seconds: float
+    """Time of training, averaged over seeds."""
+    predicted: str | None = None
+    """The verdict of the predictor, None where it has none."""
+
+
+def preset_groups(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> list[Group]:
+    """Return the groups of a preset, labelled by its view, in the order of the configs; groups without records are
+    left out."""
+    by_hash = {record.hash: record for record in records}
+    settings = by_setting(configs)
+    labels = preset.view.labels([own[0] for own in settings])
+    groups = [
+        Group(
+            own[0].task,
+            own[0].position,
+            own[0].model,
+            tuple(by_hash[config.hash] for config in own if config.hash in by_hash),
+            label=label,
+            config=own[0],
+        )
+        for own, label in zip(settings, labels, strict=True)
+    ]
+    return [group for group in groups if group.records]
+
+
+def outcomes(
+    preset: Preset, groups: Sequence[Group], predicted: Mapping[str, str | None] | None = None
+) -> Iterator[Outcome]:
+    """Yield the outcome of each group; `predicted` maps the hash of a run to the verdict of the predictor."""
+    means = {(group.task, group.label): group.mean(group.scales[-1]) for group in groups}
+    best = max(means.values(), default=0.0)
+    for group in groups:
+        config, exact = group.config, means[group.task, group.label]
+        assert config is not None
+        claim = preset.claim(config)
+        yield Outcome(
+            task=group.task,
+            label=group.label,
+            position=group.position,
+            layers=config.model_options.layers,
+            seeds=len(group.records),
+            fitted=group.fitted,
+            scale=group.scales[-1],
+            exact=exact,
+            by_seed=tuple(group.exact(group.scales[-1])),
+            claim=claim,
+            agrees=_agrees(claim, exact, means.get((group.task, "rpe-square"), best)),
+            factor=group.factor(),
+            parameters=_parameters(config),
+            seconds=round(mean(record.seconds for record in group.records), 1),
+            predicted=(predicted or {}).get(config.hash),
+        )
+
+
+def smallest_depths(found: Sequence[Outcome]) -> list[Outcome]:
+    """Return for each task and embedding the smallest depth at which most seeds fit, or else the largest.
+
+    Outcomes are labelled by their embedding. An embedding without runs of the smallest depth is left out, since
+    nothing is known about it.
+    """
+    chosen: dict[tuple[str, str], Outcome] = {}
+    least = min((outcome.layers for outcome in found), default=1)
+    for outcome in sorted(found, key=lambda outcome: outcome.layers):
+        key = outcome.task, outcome.position
+        if outcome.layers == least or (key in chosen and 2 * chosen[key].fitted <= chosen[key].seeds):
+            chosen[key] = replace(outcome, label=outcome.position)
+    return list(chosen.values())
+
+
+def _agrees(claim: Claim, exact: float, rpe_square: float) -> bool | None:
+    if claim == "unspecified":
+        return None
+    return {
+        "high": exact >= GENERALISES,
+        "low": exact <= FAILS,
+        "guess": exact <= GUESS,
+        "between": CHANCE < exact <= rpe_square,
+    }[claim]
+
+
+def _parameters(config: RunConfig) -> int:
+    model = outline(config.model_options, config.position, config.position_options)
+    return sum(parameter.numel() for parameter in model.parameters())
