@@ -1,12 +1,15 @@
 """`ldhd predict`, `ldhd design` and `ldhd register` as a user types them."""
 
 import json
+from itertools import product
 
 import pytest
 
 from contracts.command import ldhd
+from ldhd.positions import POSITIONS
 from ldhd.predict import ASSUMPTIONS, Constraint
 from ldhd.report.prediction import marks
+from ldhd.tasks import TASKS
 
 REVERSAL = 'format = "b x:n = z:n e"\n[needs]\nx = "x[n-1-t]"\n'
 
@@ -58,7 +61,11 @@ def test_everything_is_predicted_at_once(capsys):
         capsys, "predict", "all", "--layers", "1", "--test-scales", "1-3", "--train-scales", "1-2", "--json"
     )
     assert code == 0
-    assert len(json.loads(out)["predictions"]) == 8 * 11
+    found = [(prediction["task"], prediction["position"]) for prediction in json.loads(out)["predictions"]]
+    enumerable = {name for name, kind in POSITIONS.items() if kind.enumerable}
+    assert {"none", "rpe-square", "latent-window"} < enumerable
+    assert "fire" not in enumerable
+    assert sorted(found) == sorted(product(TASKS, {*enumerable, "rpe-square+rpe-absolute"}))
 
 
 def test_a_description(tmp_path, capsys):
