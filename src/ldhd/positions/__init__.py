@@ -20,6 +20,7 @@ from ldhd.positions.rpe import RPE
 from ldhd.positions.rpe_absolute import RPEAbsolute
 from ldhd.positions.rpe_square import RPESquare
 from ldhd.positions.sum import Sum
+from ldhd.positions.t5 import T5
 
 POSITIONS: dict[str, type[Position]] = {
     kind.name: kind
@@ -35,6 +36,7 @@ POSITIONS: dict[str, type[Position]] = {
         LatentWindow,
         Coupled,
         Fire,
+        T5,
         RandomizedAbsolute,
         RandomizedRotary,
         RandomizedAlibi,
@@ -46,6 +48,7 @@ POSITIONS: dict[str, type[Position]] = {
 __all__ = [
     "POSITIONS",
     "RPE",
+    "T5",
     "Abacus",
     "Absolute",
     "Alibi",
