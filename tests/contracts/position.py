@@ -8,6 +8,7 @@ from contracts.relation import RelationContract
 from ldhd.evaluate import greedy
 from ldhd.model import GPT, ModelConfig
 from ldhd.positions import Position
+from ldhd.positions.context import Context
 from ldhd.tasks import TASKS
 from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, encode
 
@@ -18,9 +19,14 @@ def causal(n):
     return torch.ones(1, 1, n, n, dtype=torch.bool).tril()
 
 
-def bias_of(position, q, hidden):
+def bias_of(position, q, hidden, **context):
     """Of a whole string, whatever its keys."""
-    return position.bias(q, torch.randn_like(q), hidden, causal(hidden.shape[1]), None)
+    return position.bias(q, torch.randn_like(q), Context.causal(hidden, **context))
+
+
+def context_of(tokens, **context):
+    """The context of whole strings, before there are hidden states."""
+    return Context.causal(torch.zeros(*tokens.shape, 1), **context)
 
 
 class PositionContract(RelationContract):

@@ -10,6 +10,7 @@ from collections import defaultdict
 import torch
 
 from ldhd.positions import Position
+from ldhd.positions.context import Context
 from ldhd.tasks.tokens import encode
 
 TEXTS = ("b90417+5263=26804e", "b417=417e", "b5+2634172=9")
@@ -67,18 +68,16 @@ class RelationContract:
     def terms(self, position: Position, text: str) -> torch.Tensor:
         """Term [j, i] of each pair, a vector: the added vectors of both tokens and the logits of each head."""
         n = len(text)
-        tokens, places = torch.tensor([encode(text)]), torch.arange(n)[None]
-        added = position.embed(tokens, places, torch.ones_like(tokens, dtype=torch.bool), None)
+        roles = torch.tensor([ROLES.find(token) + 1 for token in text])
+        context = Context.causal(torch.nn.functional.one_hot(roles, DIMENSION).float()[None])
+        added = position.embed(torch.tensor([encode(text)]), context)
         added = torch.as_tensor(added).expand(1, n, DIMENSION)[0]
         direction = torch.randn(1, HEADS, 1, DIMENSION // HEADS, generator=torch.Generator().manual_seed(0))
         direction = direction / direction.norm(dim=-1, keepdim=True)
         q = direction.expand(1, HEADS, n, -1)
-        turned_q, turned_k = position.rotate(q, q.flip(-1), places)
-        roles = torch.tensor([ROLES.find(token) + 1 for token in text])
-        hidden = torch.nn.functional.one_hot(roles, DIMENSION).float()[None]
+        turned_q, turned_k = position.rotate(q, q.flip(-1), context)
         k = q * anchor_scores()[roles][:, None]  # read by anchors that share the projections of the attention
-        visible = torch.ones(1, 1, n, n, dtype=torch.bool).tril()
-        logits = turned_q @ turned_k.mT + position.bias(q, k, hidden, visible, None)
+        logits = turned_q @ turned_k.mT + position.bias(q, k, context)
         logits = logits[0].movedim(0, -1).clamp(min=self.hidden_below)
         return torch.cat([added[:, None].expand(n, n, -1), added[None].expand(n, n, -1), logits], dim=-1)
 

@@ -45,10 +45,9 @@ class TestConfig:
 
     def test_defaults_are_written_out(self):
         """Were a default changed later, the hash of a run that relied on it would change too."""
-        config = tiny()
-        assert (
-            config.position_options["rpe-square"].keys() == options_model(POSITIONS["rpe-square"]).model_fields.keys()
-        )
+        config, kind = tiny(), POSITIONS["rpe-square"]
+        written = {*options_model(kind).model_fields, *kind.removed_options}
+        assert config.position_options["rpe-square"].keys() == written
         assert config.model_options.layers == MODELS["small"].layers
 
     @pytest.mark.parametrize("device", ["cuda", "cuda:1", "cuda:17"])
@@ -62,6 +61,20 @@ class TestConfig:
     def test_json_round_trip(self):
         config = tiny("rpe-square+rpe-absolute")
         assert RunConfig.model_validate_json(config.model_dump_json()) == config
+
+    def test_options_that_were_removed_stay_in_the_hash(self):
+        """Stored configs hold them with the value None: they can be read, and new configs find finished runs."""
+        options = position_options("rpe-square+rpe-absolute", {})
+        for stored in options.values():
+            assert stored["top"] is None
+            assert stored["anchors"] is None
+        size = MODELS["small"]
+        assert build_model(size, "rpe-square+rpe-absolute", options)
+        options["rpe-square"]["top"] = 3
+        with pytest.raises(ValueError, match=r"position\.rpe-square\.top: Extra inputs are not permitted"):
+            build_model(size, "rpe-square+rpe-absolute", options)
+        with pytest.raises(ValueError, match=r"rpe-square has no option position\.top"):
+            position_options("rpe-square", {"top": 3})
 
     def test_frozen(self):
         with pytest.raises(ValidationError):

@@ -1,6 +1,7 @@
 """The GPT against Hugging Face's, and its attention options against their formulas."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -9,8 +10,9 @@ from ldhd.bench.hugging_face import same_gpt2, translate
 from ldhd.model import GPT, MODELS, ModelConfig
 from ldhd.model.gelu import GELU
 from ldhd.model.gpt import AttentionWeights
-from ldhd.model.looks import looks
+from ldhd.model.recording import record_attention
 from ldhd.positions import RPE, Absolute, Alibi, NoPosition, Rotary, RPESquare
+from ldhd.positions.context import Context
 
 
 def test_absolute_gives_the_logits_of_hugging_face_gpt2():
@@ -64,11 +66,16 @@ def test_gpt2_has_the_size_of_gpt2():
     assert sum(p.numel() for p in model.parameters()) == 124_439_808
 
 
+def seeing(visible, **context):
+    """The context of one string in which the queries see these keys."""
+    return replace(Context.causal(torch.zeros(1, visible.shape[-2], 8), **context), visible=visible)
+
+
 def attention_weights(logits, visible, **options):
     torch.manual_seed(0)
     module = AttentionWeights(ModelConfig(layers=1, heads=2, dimension=8, **options))
     q, k = torch.randn(1, 2, logits.shape[-2], 4), torch.randn(1, 2, logits.shape[-1], 4)
-    return module(q, k, logits - q @ k.mT, visible), module, q
+    return module(q, k, logits - q @ k.mT, seeing(visible)), module, q
 
 
 def test_log_length_scaling_is_its_formula():
@@ -76,7 +83,7 @@ def test_log_length_scaling_is_its_formula():
     logits, visible = torch.randn(1, 2, n, n), torch.ones(1, 1, n, n, dtype=torch.bool).tril()
     weights, _, _ = attention_weights(logits, visible, log_length=True, log_length_reference=10)
     for j in range(n):
-        scale = math.log(1 + (j + 1)) / math.log(1 + 10) / math.sqrt(4)
+        scale = math.log(1 + (j + 1)) / math.log(1 + 10)
         assert torch.allclose(weights[:, :, j, : j + 1], (scale * logits[:, :, j, : j + 1]).softmax(-1), atol=1e-6)
 
 
@@ -84,10 +91,10 @@ def test_sharpening_is_random_in_training_only():
     """Each sequence gets one factor, from 1 to `sharpen`; in a test all get the largest."""
     config = ModelConfig(layers=1, heads=2, dimension=8, log_length=True, sharpen=5.0)
     module, visible = AttentionWeights(config), torch.ones(1, 1, 6, 6, dtype=torch.bool).tril()
-    plain = AttentionWeights(config.model_copy(update={"sharpen": 1.0})).factor(visible, 500)
-    assert torch.allclose(module.eval().factor(visible, 500), 5 * plain)
-    torch.manual_seed(0)
-    factors = module.train().factor(visible, 500) / plain
+    plain = AttentionWeights(config.model_copy(update={"sharpen": 1.0})).factor(seeing(visible), 500)
+    assert torch.allclose(module.factor(seeing(visible), 500), 5 * plain)
+    exploring = seeing(visible, exploring=True, generator=torch.Generator().manual_seed(0))
+    factors = module.factor(exploring, 500) / plain
     assert factors.shape == (500, 1, 6, 1)
     assert torch.allclose(factors, factors[:, :, :1].expand_as(factors))
     assert 1 <= factors.min() < 1.05
@@ -97,7 +104,7 @@ def test_sharpening_is_random_in_training_only():
 def test_where_a_position_only_head_looks_depends_on_no_token():
     config = ModelConfig(layers=1, heads=2, dimension=8, position_only=True, weight_std=0.5)
     model = GPT(config, 17, RPE)
-    (weights,) = looks(model, torch.tensor([[10, 1, 2, 3], [11, 7, 7, 7]])).attention
+    (weights,) = record_attention(model, torch.tensor([[10, 1, 2, 3], [11, 7, 7, 7]])).attention
     assert torch.equal(weights[0], weights[1])
     assert not torch.allclose(weights[0, 0], weights[0, 1])
 
@@ -108,8 +115,7 @@ def test_further_mlps_compute_without_looking():
     block = model.blocks[0]
     tokens = torch.tensor([[10, 1, 2, 3]])
     x = model.tokens(tokens)
-    visible = torch.ones(1, 1, 4, 4, dtype=torch.bool).tril()
-    x = x + block.attention(block.attention_norm(x), torch.arange(4)[None], visible, None, None)
+    x = x + block.attention(block.attention_norm(x), Context.causal(x))
     for norm, mlp in ((block.mlp_norm, block.mlp), *zip(block.further_norms, block.further_mlps, strict=True)):
         x = x + mlp(norm(x))
     assert torch.allclose(model(tokens), model.norm(x) @ model.tokens.weight.T, atol=1e-5)
@@ -118,9 +124,9 @@ def test_further_mlps_compute_without_looking():
 def test_null_key_takes_its_share():
     logits, visible = torch.randn(1, 2, 5, 5), torch.ones(1, 1, 5, 5, dtype=torch.bool).tril()
     weights, module, q = attention_weights(logits, visible, null_key=True)
-    null = (q @ module.null_key) / 2
+    null = q @ module.null_key
     for j in range(5):
-        row = torch.cat([logits[:, :, j, : j + 1] / 2, null[:, :, j]], dim=-1).softmax(-1)
+        row = torch.cat([logits[:, :, j, : j + 1], null[:, :, j]], dim=-1).softmax(-1)
         assert torch.allclose(weights[:, :, j, : j + 1], row[..., :-1], atol=1e-6)
     assert (weights.sum(-1) < 1).all()
 
@@ -128,11 +134,10 @@ def test_null_key_takes_its_share():
 def test_the_null_key_may_start_ahead():
     logits, visible = torch.randn(1, 2, 5, 5), torch.ones(1, 1, 5, 5, dtype=torch.bool).tril()
     weights, module, q = attention_weights(logits, visible, null_key=True, null_lead=1.5, sharpen=3.0)
-    module.eval()
-    weights = module(q, torch.zeros_like(q), logits, visible)
-    null = 3 * ((q @ module.null_key) / 2 + 1.5)
+    weights = module(q, torch.zeros_like(q), logits, seeing(visible))
+    null = 3 * (q @ module.null_key + 1.5)
     for j in range(5):
-        row = torch.cat([3 * logits[:, :, j, : j + 1] / 2, null[:, :, j]], dim=-1).softmax(-1)
+        row = torch.cat([3 * logits[:, :, j, : j + 1], null[:, :, j]], dim=-1).softmax(-1)
         assert torch.allclose(weights[:, :, j, : j + 1], row[..., :-1], atol=1e-6)
 
 

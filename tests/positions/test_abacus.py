@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from contracts.digit_places import DigitPlacesContract, numbered
+from contracts.position import context_of
 from ldhd.positions import Abacus
 from ldhd.tasks.tokens import encode
 
@@ -27,21 +28,20 @@ class TestAbacus(DigitPlacesContract):
 
     def test_one_random_offset_a_sequence_in_training_only(self):
         position = Abacus(4, 2, max_offset=50)
-        tokens, valid, plain = numbered(position)
-        position.train()
-        shifted = position.embed(tokens, plain, valid, None)[..., 0]
+        tokens, plain = numbered(position)
+        shifted = position.embed(tokens, context_of(tokens, exploring=True))[..., 0]
         offsets = (shifted - plain)[plain > 0].view(200, 5)
         assert (offsets == offsets[:, :1]).all()
         assert 0 <= offsets.min() < 10
         assert 40 < offsets.max() <= 50
         assert (shifted[plain == 0] == 0).all()
-        assert torch.equal(position.eval().embed(tokens, plain, valid, None)[..., 0], plain.float())
+        assert torch.equal(position.embed(tokens, context_of(tokens))[..., 0], plain.float())
 
     def test_number_beyond_the_table(self):
-        position = Abacus(4, 2, max_offset=2, table_size=3).eval()
+        position = Abacus(4, 2, max_offset=2, table_size=3)
         position.check_fits("b123=", training=False)
         with pytest.raises(ValueError, match="digit ids up to 5 are needed, the table holds 3"):
             position.check_fits("b123=", training=True)
         tokens = torch.tensor([encode("1234")])
         with pytest.raises(ValueError, match="digit 4 of a number is beyond the table of 3"):
-            position.embed(tokens, tokens, torch.ones_like(tokens, dtype=torch.bool), None)
+            position.embed(tokens, context_of(tokens))

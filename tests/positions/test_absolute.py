@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from contracts.position import PositionContract
+from contracts.position import PositionContract, context_of
 from ldhd.positions import Absolute
 
 
@@ -17,7 +17,7 @@ class TestAbsolute(PositionContract):
             position.check_fits("b1=1e", training=False)
         tokens = torch.zeros(1, 5, dtype=torch.long)
         with pytest.raises(ValueError, match="position 4 is beyond the table of 4"):
-            position.embed(tokens, torch.arange(5)[None], tokens == 0, None)
+            position.embed(tokens, context_of(tokens))
 
     def test_table_belongs_to_the_first_layer_only(self):
         assert not list(Absolute(16, 2, layer=1).parameters())

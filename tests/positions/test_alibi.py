@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from contracts.position import PositionContract, causal
+from contracts.position import PositionContract, bias_of, causal
 from ldhd.positions import POSITIONS
 from ldhd.positions.alibi import alibi_slopes
 
@@ -21,10 +21,10 @@ class TestAlibi(PositionContract):
         n, d = 7, 4
         theirs = build_alibi_tensor(torch.ones(1, n), heads, torch.float32).view(1, heads, 1, n)
         q, k = torch.randn(1, heads, n, d), torch.randn(1, heads, n, d)
-        ours = self.make(d * heads, heads).bias(q, k, torch.zeros(1, n, d * heads), causal(n), None)
+        ours = bias_of(self.make(d * heads, heads), q, torch.zeros(1, n, d * heads))
         scores = q @ k.mT / math.sqrt(d)
         hidden = ~causal(n)
-        a = (scores + ours / math.sqrt(d)).masked_fill(hidden, -torch.inf).softmax(-1)
+        a = (scores + ours).masked_fill(hidden, -torch.inf).softmax(-1)
         b = (scores + theirs).masked_fill(hidden, -torch.inf).softmax(-1)
         assert torch.allclose(a, b, atol=1e-6)
 

@@ -4,13 +4,23 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.formulas import random_anchor
-from contracts.position import causal
-from ldhd.positions import RPESquare
-from ldhd.positions.anchor import Anchor, natural_anchor, recent_scores
+from contracts.position import bias_of, causal
+from ldhd.positions import LatentWindow
+from ldhd.positions.anchor import (
+    KeyAnchor,
+    SeparateAnchor,
+    SharedAnchor,
+    natural_anchor,
+    recent_scores,
+    repeated,
+    repeated_penalty,
+)
+from ldhd.positions.context import Context
 
 
 class TestRecentAnchors:
@@ -35,11 +45,11 @@ class TestRecentAnchors:
 
 class TestAnchor:
     def test_hard_anchor_chooses_and_passes_the_soft_gradient(self):
-        soft, hard = (Anchor(8, 2, "separate", 1.0, hard=h) for h in (False, True))
+        soft, hard = (SeparateAnchor(8, 2, 1.0, hard=h) for h in (False, True))
         hard.load_state_dict(soft.state_dict())
         hidden = torch.randn(1, 5, 8)
         q = torch.randn(1, 2, 5, 4)
-        a, b = (anchor(q, q, hidden, causal(5), None).weights() for anchor in (soft, hard))
+        a, b = (anchor(q, q, Context.causal(hidden)).weights() for anchor in (soft, hard))
         assert torch.allclose(b, torch.nn.functional.one_hot(a.argmax(-1), 5).float(), atol=1e-6)
         weight = torch.randn_like(a)
         for weights, module in ((a, soft), (b, hard)):
@@ -48,42 +58,35 @@ class TestAnchor:
         assert torch.allclose(soft.key.weight.grad, hard.key.weight.grad, atol=1e-6)
 
     def test_of_equal_tokens_a_hard_anchor_takes_the_last(self):
-        anchor = Anchor(8, 2, "separate", 1.0, hard=True, anchors=1)
+        anchor = SeparateAnchor(8, 2, 1.0, hard=True)
         hidden = torch.randn(1, 1, 8).expand(1, 6, 8)
-        weights = anchor(torch.randn(1, 2, 6, 4), torch.randn(1, 2, 6, 4), hidden, causal(6), None).weights()
-        assert torch.allclose(weights[0, 0], torch.eye(6), atol=1e-6)
+        weights = anchor(torch.randn(1, 2, 6, 4), torch.randn(1, 2, 6, 4), Context.causal(hidden)).weights()
+        assert torch.allclose(weights[0], torch.eye(6).expand(2, 6, 6), atol=1e-6)
 
     def test_rows_are_causal_weights(self):
-        anchor = Anchor(8, 2, "key", 4.0)
+        anchor = KeyAnchor(8, 2, 4.0)
         q = torch.randn(1, 2, 5, 4)
-        weights = anchor(q, q, torch.randn(1, 5, 8), causal(5), None).weights()
+        weights = anchor(q, q, Context.causal(torch.randn(1, 5, 8))).weights()
         assert torch.allclose(weights.sum(-1), torch.ones(1, 2, 5))
         assert torch.equal(weights, weights.tril())
 
     def test_shared_scores_are_the_attention_s_own(self):
         q, k = torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4)
-        weights = Anchor(8, 2, "shared", 2.0)(q, k, torch.randn(1, 5, 8), causal(5), None).weights()
+        divided, context = q / math.sqrt(4), Context.causal(torch.randn(1, 5, 8))
+        weights = SharedAnchor(8, 2, 2.0)(divided, k, context).weights()
         assert torch.allclose(weights, (2 * q @ k.mT).masked_fill(~causal(5), -torch.inf).softmax(-1), atol=1e-6)
 
     def test_key_scores_are_separate_ones_with_a_constant_query(self):
         """W_Q x_j replaced by a vector that does not depend on x: every row ranks the keys alike."""
         hidden = torch.randn(1, 6, 8)
-        key = Anchor(8, 2, "key", 4.0)
-        weights = key(torch.empty(1, 2, 6, 4), torch.empty(1, 2, 6, 4), hidden, causal(6), None).weights()
+        key = KeyAnchor(8, 2, 4.0)
+        weights = key(torch.empty(1, 2, 6, 4), torch.empty(1, 2, 6, 4), Context.causal(hidden)).weights()
         ratio = weights[..., 1] / weights[..., 0]
         assert torch.allclose(ratio[..., 1:], ratio[..., 1:2].expand_as(ratio[..., 1:]), rtol=1e-4)
 
     def test_scale_must_be_positive(self):
         with pytest.raises(ValueError, match=r"must be positive, got 0\.0"):
-            Anchor(8, 2, "key", 0.0)
-
-    def test_shared_projections_belong_to_heads(self):
-        with pytest.raises(ValueError, match="not of 1 anchors"):
-            RPESquare(8, 2, projections="shared", anchors=1)
-
-    def test_anchors_must_divide_the_heads(self):
-        with pytest.raises(ValueError, match="anchors must divide the 2 heads, got 3"):
-            RPESquare(8, 2, anchors=3)
+            KeyAnchor(8, 2, 0.0)
 
     def test_natural_anchor(self):
         assert [natural_anchor("b12+3=4", j) for j in range(7)] == [0, 0, 0, 3, 3, 5, 5]
@@ -92,3 +95,59 @@ class TestAnchor:
 def test_random_anchor_is_an_anchor():
     anchor = random_anchor(1, 1, 4, torch.float64)
     assert torch.allclose(anchor.sum(-1), torch.ones(1, 1, 4, dtype=torch.float64))
+
+
+TEXTS = st.lists(st.text("b+=123", min_size=1, max_size=8), min_size=1, max_size=4)
+
+
+def scores_of(texts, heads=2):
+    """Those that depend on the token alone, -inf on padding."""
+    generator = torch.Generator().manual_seed(0)
+    of_token = torch.randn(128, heads, generator=generator)
+    scores = torch.full((len(texts), heads, max(map(len, texts))), -torch.inf)
+    for row, text in enumerate(texts):
+        for index, token in enumerate(text):
+            scores[row, :, index] = of_token[ord(token)]
+    return scores
+
+
+class TestRepeatedPenalty:
+    @given(TEXTS)
+    def test_repeated_are_tokens_that_occur_elsewhere_in_their_own_text(self, texts):
+        found = repeated(scores_of(texts))[:, 0]
+        for row, text in zip(found, texts, strict=True):
+            assert row[: len(text)].tolist() == [text.count(token) > 1 for token in text]
+            assert not row[len(text) :].any()
+
+    @given(TEXTS)
+    def test_it_is_the_mean_over_tokens_and_has_its_gradient(self, texts):
+        scores = scores_of(texts).requires_grad_()
+        terms = [
+            F.softplus(scores[row, :, index]).sum()
+            for row, text in enumerate(texts)
+            for index, token in enumerate(text)
+            if text.count(token) > 1
+        ]
+        found, expected = repeated_penalty(scores), sum(terms, 0 * scores[0, 0, 0]) / sum(map(len, texts))
+        assert torch.allclose(found, expected)
+        (a,), (b,) = (torch.autograd.grad(value, scores) for value in (found, expected))
+        assert a.isfinite().all()
+        assert torch.allclose(a, b.nan_to_num(), atol=1e-5)
+
+    def test_digits_cease_to_be_anchors_and_delimiters_are_left_alone(self):
+        """The penalty lowers the score of a repeated token and of no other."""
+        torch.manual_seed(0)
+        hidden = torch.eye(4)[[0, 1, 1, 2, 1]][None]  # b 7 7 = 7, one dimension for each token
+        position, penalties = LatentWindow(4, 2, unique=0.1), []
+        bias_of(position, torch.randn(1, 2, 5, 2), hidden, exploring=True, penalties=penalties)
+        sum(penalties).backward()
+        gradient = position.anchor.key.weight.grad
+        assert ((gradient > 0).all(0) == torch.tensor([False, True, False, False])).all()
+        assert (gradient >= 0).all()
+
+    def test_there_is_none_in_tests_nor_with_weight_zero(self):
+        hidden, q = torch.eye(4)[[0, 1, 1, 2, 1]][None], torch.randn(1, 2, 5, 2)
+        for unique, exploring in ((0.0, True), (0.1, False)):
+            penalties = []
+            bias_of(LatentWindow(4, 2, unique=unique), q, hidden, exploring=exploring, penalties=penalties)
+            assert penalties == []

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from contracts.digit_places import DigitPlacesContract, numbered
-from contracts.position import TEXT
+from contracts.position import TEXT, context_of
 from ldhd.positions import Abacus, Coupled
 from ldhd.tasks.tokens import encode
 
@@ -21,19 +21,19 @@ class TestCoupled(DigitPlacesContract):
 
     def test_one_random_start_a_sequence_for_delimiters_too(self):
         position = Coupled(4, 2, max_offset=50)
-        tokens, valid, plain = numbered(position)
-        starts = position.train().embed(tokens, plain, valid, None)[..., 0] - plain
+        tokens, plain = numbered(position)
+        starts = position.embed(tokens, context_of(tokens, exploring=True))[..., 0] - plain
         assert (starts == starts[:, :1]).all()
         assert 0 <= starts.min() < 10
         assert 40 < starts.max() <= 50
-        assert torch.equal(position.eval().embed(tokens, plain, valid, None)[..., 0], plain.float())
+        assert torch.equal(position.embed(tokens, context_of(tokens))[..., 0], plain.float())
 
     def test_without_a_start_it_is_abacus(self):
-        coupled, abacus = Coupled(8, 2, max_offset=0).train(), Abacus(8, 2, max_offset=0).train()
+        coupled, abacus = Coupled(8, 2, max_offset=0), Abacus(8, 2, max_offset=0)
         abacus.load_state_dict(coupled.state_dict())
         tokens = torch.tensor([encode(TEXT)])
-        valid = torch.ones_like(tokens, dtype=torch.bool)
-        assert torch.equal(coupled.embed(tokens, tokens, valid, None), abacus.embed(tokens, tokens, valid, None))
+        context = context_of(tokens, exploring=True)
+        assert torch.equal(coupled.embed(tokens, context), abacus.embed(tokens, context))
 
     def test_number_beyond_the_table(self):
         with pytest.raises(ValueError, match="coupled: digit ids up to 5 are needed, the table holds 3"):

@@ -36,8 +36,7 @@ class TestFire(PositionContract):
         torch.nn.init.constant_(position.c, c)
         torch.nn.init.constant_(position.multiplier, multiplier)
         bias = bias_of(position, torch.randn(1, 4, 12, 6), torch.randn(1, 12, 24)).tril()
-        # not divided by the square root of the head dimension
-        assert torch.allclose(bias / math.sqrt(6), fire_by_loops(position, 12), atol=1e-5)
+        assert torch.allclose(bias, fire_by_loops(position, 12), atol=1e-5)
 
     def test_up_to_the_threshold_the_distance_alone_counts(self):
         bias = bias_of(Fire(8, 2, threshold=20.0), torch.randn(1, 2, 15, 4), torch.randn(1, 15, 8))[0]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from contracts.formulas import random_anchor, rpe_absolute_by_loops, rpe_square_by_distances, rpe_square_by_loops
 from ldhd.positions import RPESquare
+from ldhd.positions.context import Context
 from ldhd.positions.functional import rpe_absolute_bias, rpe_bias, rpe_square_bias
 from ldhd.positions.kernels.aligned import key_rows
 from ldhd.positions.kernels.fourier import good_size
@@ -151,10 +152,9 @@ def test_good_sizes_are_even_and_have_small_factors(least):
 def test_autocast_keeps_the_term_precise():
     position = RPESquare(16, 2, max_distance=20)
     q, hidden = torch.randn(1, 2, 30, 8), torch.randn(1, 30, 16)
-    visible = torch.ones(1, 1, 30, 30, dtype=torch.bool).tril()
-    exact = position.bias(q, q, hidden, visible, None)
+    exact = position.bias(q, q, Context.causal(hidden))
     with torch.autocast("cpu", torch.bfloat16):
-        low = position.bias(q, q, hidden, visible, None)
+        low = position.bias(q, q, Context.causal(hidden))
     low.float().tril().sum().backward()
     assert distance(low.float(), exact) < 0.05 * float(exact.abs().max())
 

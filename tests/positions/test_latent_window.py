@@ -1,7 +1,7 @@
 """The latent window."""
 
 import itertools
-from unittest import mock
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ from contracts.position import PositionContract, bias_of, causal
 from ldhd.experiments.parts import position_options
 from ldhd.model import GPT, ModelConfig
 from ldhd.positions import LatentWindow, latent_window
-from ldhd.positions.anchor import Anchor
+from ldhd.positions.context import Context
 from ldhd.positions.latent_window import BEYOND, OUTSIDE
 from ldhd.tasks.tokens import VOCABULARY_SIZE, encode
 
@@ -26,14 +26,12 @@ class TestLatentWindow(PositionContract):
     def test_soft_is_the_formula(self, one_product, monkeypatch):
         """Of RPE-Square, with what lies beyond the window in the place of the end rows, and anchors lowered as much."""
         monkeypatch.setattr(latent_window, "ONE_PRODUCT", one_product)
-        share = 0.5
         for (absolute, relative), window in itertools.product(((False, 4), (True, 2), ("start", 2)), (1, 3, 7)):
-            position = LatentWindow(16, 4, window=window, absolute=absolute, anchor_scale=1.5, table_std=1.0).train()
+            position = LatentWindow(16, 4, window=window, absolute=absolute, anchor_scale=1.5, table_std=1.0)
             q, hidden = torch.randn(1, 4, 7, 4), torch.randn(1, 7, 16)
-            anchor = position.anchor(q, q, hidden, causal(7), None).weights()
-            with mock.patch("torch.rand", lambda *shape, **rest: torch.full(shape, share)):
-                bias = bias_of(position, q, hidden)
-            beyond = (1 - (1 + BEYOND) ** share) * 2
+            anchor = position.anchor(q, q, Context.causal(hidden, exploring=True)).weights()
+            bias = bias_of(position, q, hidden, exploring=True, generator=torch.Generator().manual_seed(window))
+            beyond = 1 - (1 + BEYOND) ** torch.rand(1, generator=torch.Generator().manual_seed(window))
             ends = beyond * q / q.square().sum(-1, keepdim=True)
             expected = torch.zeros(1, 4, 7, 7)
             for j in range(7):
@@ -84,20 +82,22 @@ class TestLatentWindowFromTheStart(PositionContract):
         return LatentWindow(dimension, heads, layer, window=2, absolute="start")
 
     def test_half_of_the_heads_measure_from_the_first_token(self):
-        position = self.make(8, 4).train()
+        position = self.make(8, 4)
         # two tokens of padding on the left
         visible = causal(6) & (torch.arange(6) >= 2) | torch.eye(6, dtype=torch.bool)
         hidden, q = torch.randn(1, 6, 8), torch.randn(1, 4, 6, 2)
-        weights = position.anchor(q, q, hidden, visible, None).weights()
+        context = replace(Context.causal(hidden), visible=visible)
+        weights = position.anchor(q, q, replace(context, exploring=True)).weights()
         assert torch.allclose(weights[:, 2:, 2:, 2], torch.ones(1, 2, 4))
         assert not torch.allclose(weights[:, :2, 2:, 2], torch.ones(1, 2, 4))
-        hard = position.eval().anchor(q, q, hidden, visible, None).distances[..., 0]
+        hard = position.anchor(q, q, context).distances
         assert hard[0, 2:, 2:].tolist() == 2 * [[0, 1, 2, 3]]
 
     def test_their_gates_are_not_trained(self):
-        position = self.make(8, 4).train()
+        position, penalties = self.make(8, 4), []
         hidden = torch.randn(1, 3, 8).repeat(1, 3, 1)  # every token stands in three places
-        bias_of(position, torch.randn(1, 4, 9, 2), hidden).sum().backward()
+        bias = bias_of(position, torch.randn(1, 4, 9, 2), hidden, exploring=True, penalties=penalties)
+        (bias.sum() + sum(penalties)).backward()
         gradient = position.anchor.key.weight.grad.abs().amax(-1)
         assert gradient[:2].min() > 0
         assert gradient[2:].max() == 0
@@ -109,5 +109,3 @@ class TestLatentWindowFromTheStart(PositionContract):
     def test_another_word_is_refused(self):
         with pytest.raises(ValueError, match=r"absolute: .*valid boolean or .*'start'"):
             position_options("latent-window", {"absolute": "end"})
-        with pytest.raises(ValueError, match="some of the 4 of 'recent'"):
-            Anchor(8, 4, "key", 1.0, shut=2)

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from ldhd.positions import RPESquare
+from ldhd.positions.context import Context
 
 
 class Attention(nn.Module):
@@ -22,11 +23,10 @@ class Attention(nn.Module):
         self.position = RPESquare(dimension, heads, max_distance=2)
 
     def forward(self, x):
-        n = x.shape[1]
         q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
-        visible = torch.ones(1, 1, n, n, dtype=torch.bool).tril()
-        logits = q @ k.mT + self.position.bias(q, k, x, visible, None)
-        weights = (logits / math.sqrt(q.shape[-1])).masked_fill(~visible, -torch.inf).softmax(-1)
+        q, context = q / math.sqrt(q.shape[-1]), Context.causal(x)
+        logits = q @ k.mT + self.position.bias(q, k, context)
+        weights = logits.masked_fill(~context.visible, -torch.inf).softmax(-1)
         return self.out((weights @ v).transpose(1, 2).flatten(-2))
 
 

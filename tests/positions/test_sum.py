@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from contracts.position import PositionContract, bias_of
+from contracts.position import PositionContract, bias_of, context_of
 from ldhd.positions import RPE, Abacus, Absolute, Rotary, RPEAbsolute, RPESquare, Sum
 from ldhd.tasks.tokens import encode
 
@@ -25,9 +25,8 @@ class TestSum(PositionContract):
 
     def test_a_term_may_add_to_the_token_embeddings(self):
         tokens = torch.tensor([encode("b12=")])
-        absolute, abacus = Absolute(8, 2), Abacus(8, 2).eval()
-        valid = torch.ones_like(tokens, dtype=torch.bool)
-        total = Sum([absolute, RPE(8, 2), abacus]).eval().embed(tokens, torch.arange(4)[None], valid, None)
+        absolute, abacus = Absolute(8, 2), Abacus(8, 2)
+        total = Sum([absolute, RPE(8, 2), abacus]).embed(tokens, context_of(tokens))
         assert torch.equal(total, absolute.table[:4] + abacus.table[[0, 1, 2, 0]][None])
 
     def test_no_term_rotates(self):

@@ -1,12 +1,13 @@
 """Schedule, data, gradients and checkpoints of the training loop."""
 
 import math
+from dataclasses import astuple
 
 import pytest
 import torch
 
 from ldhd.model import GPT, ModelConfig
-from ldhd.positions import Abacus, RPESquare, unique
+from ldhd.positions import Abacus, LatentWindow, RPESquare
 from ldhd.tasks import TASKS
 from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, decode
 from ldhd.train import TrainConfig, checkpoint, new_state, train
@@ -49,7 +50,7 @@ def losses(dropout, **options):
     return found
 
 
-def test_settling_trains_as_in_a_test():
+def test_the_fine_tuning_phase_trains_as_in_a_test():
     """Nothing is random in the last steps: with dropout they are what they are without."""
     assert losses(0.5, settle=1.0) == losses(0.0)
     with_dropout, settled = losses(0.5), losses(0.5, settle=0.5)
@@ -192,24 +193,41 @@ def test_accumulation_equals_a_larger_batch():
     assert torch.allclose(*weights, atol=1e-5)
 
 
-def test_parts_of_a_batch_are_counted_as_parts():
-    class Watched(RPESquare):
-        def bias(self, *arguments):
-            found.append(unique._share.get())
-            return super().bias(*arguments)
+def test_the_penalty_is_a_term_of_the_loss_once_for_each_batch():
+    """However many parts a batch is run in, their penalties add up to one mean and their gradients to one gradient."""
+    found = []
+    for options in ({"batch_size": 8, "accumulation": 2}, {"batch_size": 16}):
+        options = config(steps=1, samples=16, gradient_clip=1e9, **options)
+        # a fixed scale, so that parts are equally long; no random hiding, since parts draw apart
+        model = tiny_model(lambda d, h, layer: NeverHiding(d, h, layer, unique=3.0))
+        done = update(new_state(model, options), TrainingData(COPY, (3,), options, 1), options, 1, torch.device("cpu"))
+        found.append(done)
+    for one, other in zip(map(astuple, found), map(astuple, found[1:]), strict=False):
+        assert one == pytest.approx(other, rel=1e-4)
+    assert found[0].penalty > 0.1
+    assert found[0].loss == found[0].cross_entropy + found[0].penalty
 
-    for accumulation in (1, 4):
-        found = []
-        options = config(steps=1, accumulation=accumulation)
-        update(
-            new_state(tiny_model(Watched), options),
-            TrainingData(COPY, (3,), options, 1),
-            options,
-            1,
-            torch.device("cpu"),
-        )
-        assert found == [1 / accumulation] * accumulation
-    assert unique._share.get() == 1
+
+class NeverHiding(LatentWindow):
+    def _beyond(self, q, context):
+        return torch.zeros(1, 1, 1, 1)
+
+
+def test_metrics_hold_the_terms_of_the_loss():
+    for position, penalised in ((LatentWindow, True), (RPESquare, False)):
+        c = config(steps=2)
+        state = new_state(tiny_model(position), c)
+        train(state, COPY, (3,), c, seed=1)
+        (row,) = state.metrics
+        assert row["loss"] == row["cross_entropy"] + row["penalty"]
+        assert (row["penalty"] > 0) == penalised
+
+
+def test_the_fine_tuning_phase_has_no_penalty():
+    c = config(steps=2, settle=1.0)
+    state = new_state(tiny_model(LatentWindow), c)
+    train(state, COPY, (3,), c, seed=1)
+    assert state.metrics[-1]["penalty"] == 0
 
 
 def test_loss_falls_and_live_accuracy_is_teacher_forced_exact_match():

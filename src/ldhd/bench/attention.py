@@ -13,6 +13,7 @@ from ldhd.bench.ratio import Case, exponent, in_turn, summary
 from ldhd.model.config import MODELS, ModelConfig
 from ldhd.model.gpt import Attention
 from ldhd.positions import POSITIONS, Position
+from ldhd.positions.context import Context
 from ldhd.positions.functional import rpe_square_bias
 
 SIZES = {24: 128, 48: 64, 128: 16, 256: 4, 512: 2, 1024: 1}
@@ -105,20 +106,19 @@ def _actions(n: int, batch: int) -> tuple[dict[str, Callable[[], Any]], dict[str
     """Return, for each embedding, a forward pass as in a test, and a forward and backward pass as in training."""
     torch.manual_seed(0)
     x, upstream = torch.randn(batch, n, MODEL.dimension), torch.randn(batch, n, MODEL.dimension)
-    positions = torch.arange(n).expand(batch, n)
-    visible = torch.ones(1, 1, n, n, dtype=torch.bool).tril()
+    testing, training = Context.causal(x), Context.causal(x, exploring=True)
 
     def forward_of(attention: Attention) -> Callable[[], Any]:
         def forward() -> None:
             with torch.no_grad():
-                attention(x, positions, visible, None, None)
+                attention(x, testing)
 
         return forward
 
     def both_of(attention: Attention) -> Callable[[], Any]:
         def both() -> None:
             attention.zero_grad()
-            attention(x.detach().requires_grad_(), positions, visible, None, None).backward(upstream)
+            attention(x.detach().requires_grad_(), training).backward(upstream)
 
         return both
 

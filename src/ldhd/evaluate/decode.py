@@ -23,9 +23,9 @@ def greedy(
     cache: bool = True,
     padding: Padding = "left",
 ) -> list[list[int]]:
-    """The most likely continuation of each prompt, up to its first `e` or to `new_tokens` tokens.
+    """Return the most likely continuation of each prompt, up to its first `e` or to `new_tokens` tokens.
 
-    With a cache each step reads one token a row; rows then end at the same place, so padding stands on the left.
+    With a cache, each step reads one token of each row; rows then end at the same place, so padding stands on the left.
     """
     if cache and padding == "right":
         raise ValueError("decoding with a cache needs padding on the left")
@@ -40,7 +40,7 @@ def greedy(
 def pad(
     rows: Sequence[Sequence[int]], padding: Padding, device: torch.device
 ) -> tuple[Int[Tensor, "B n"], Bool[Tensor, "B n"]]:
-    """Rows made equally long, and which of their tokens are no padding."""
+    """Return rows made equally long, and which of their tokens are not padding."""
     length = max(map(len, rows))
     tokens, valid = [], []
     for row in rows:
@@ -53,9 +53,9 @@ def pad(
 
 def _cached(model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, device: torch.device) -> list[list[int]]:
     tokens, valid = pad(prompts, "left", device)
-    padding: Tensor | None = None if valid.all() else valid
+    padding = None if len(set(map(len, prompts))) == 1 else valid
     cache = model.new_cache()
-    # after the prompt's last tokens, then after each token written
+    # the successors of the prompts' last tokens, then of each token written
     places: Tensor | None = torch.arange(1, len(prompts) + 1, device=device) * tokens.shape[1] - 1
     written: list[Tensor] = []
     ended = torch.zeros(len(prompts), dtype=torch.bool, device=device)
@@ -72,7 +72,7 @@ def _cached(model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, devic
 def _uncached(
     model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, device: torch.device, padding: Padding
 ) -> list[list[int]]:
-    """Every step reads every token again: slow and plain, the oracle of the cached path."""
+    """Read every token again at every step: slow and plain, the oracle of the cached path."""
     rows = [list(prompt) for prompt in prompts]
     for _ in range(new_tokens):
         tokens, valid = pad(rows, padding, device)
@@ -84,5 +84,5 @@ def _uncached(
 
 
 def until_end(row: list[int]) -> list[int]:
-    """What is written up to the first `e`."""
+    """Return what is written up to the first `e`."""
     return row[: row.index(END) + 1] if END in row else row

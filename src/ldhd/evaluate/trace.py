@@ -1,4 +1,4 @@
-"""What a model looks at while it writes one answer."""
+"""What a model attends to while it writes one answer."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,14 +9,14 @@ from torch import Tensor
 
 from ldhd.evaluate.decode import greedy
 from ldhd.model import GPT
-from ldhd.model.looks import looks
+from ldhd.model.recording import record_attention
 from ldhd.tasks import Instance, Needs
 from ldhd.tasks.tokens import decode, encode
 
 
 @dataclass(frozen=True)
 class Trace:
-    """One instance and the model's view of it. Attention and anchors are those along the right answer."""
+    """One instance and what the model attends to. Attention and anchors are those along the right answer."""
 
     instance: Instance
     output: str
@@ -25,11 +25,11 @@ class Trace:
     attention: list[Float[Tensor, "H n n"]]
     terms: list[Float[Tensor, "H n n"]]
     """What the position embedding adds to the logits of each layer; empty if it adds nothing."""
-    anchors: dict[tuple[int, int], Float[Tensor, "A n n"]]
-    """By layer and term of the position embedding, with one anchor for all heads or one for each."""
+    anchors: dict[tuple[int, int], Float[Tensor, "H n n"]]
+    """Weights of the anchors by layer and term of the position embedding."""
 
     def slots(self, needs: Needs) -> list[dict[str, float | None]]:
-        """For each answer token and needed slot, the largest attention any head pays to it."""
+        """Return for each answer token and needed slot the largest attention that any head pays to it."""
         start = len(self.instance.prompt) - 1
         return [
             {
@@ -42,8 +42,11 @@ class Trace:
         ]
 
     def document(self, needs: Needs, position: str) -> dict[str, Any]:
-        """The trace as in trace.json: attention and position terms of the queries that write the answer, by layer,
-        head, answer token and index in the text; anchors by head, position and index; to three decimals."""
+        """Return the trace as in trace.json, to three decimals.
+
+        Attention and position terms are those of the queries that write the answer, by layer, head, answer token and
+        index in the text; anchors are by head, position and index.
+        """
         names = position.split("+")
         first = len(self.instance.prompt) - 1
         return {
@@ -67,7 +70,7 @@ def trace(model: GPT, instance: Instance) -> Trace:
     output = decode(greedy(model, [encode(instance.prompt)], len(instance.answer))[0])
     wrong = (k for k, token in enumerate(instance.answer) if output[k : k + 1] != token)
     device = next(model.parameters()).device
-    found = looks(model, torch.tensor([encode(instance.text)[:-1]], device=device))
+    found = record_attention(model, torch.tensor([encode(instance.text)[:-1]], device=device))
     return Trace(
         instance,
         output,

@@ -101,7 +101,8 @@ def position_options(position: str, overrides: Mapping[str, Any]) -> PositionOpt
         shared = {name: value for name, value in overrides.items() if name in fields}
         prefix = f"{term}."
         own = {name.removeprefix(prefix): value for name, value in overrides.items() if name.startswith(prefix)}
-        options[term] = _checked_options(term, kind, {**shared, **own})
+        # options that were removed stay in the config with the value they had, so that its hash stays
+        options[term] = _checked_options(term, kind, {**shared, **own}) | dict.fromkeys(kind.removed_options)
     return options
 
 
@@ -149,7 +150,7 @@ def _factory(position: str, options: PositionOptions) -> PositionFactory:
 
 def _checked_options(term: str, kind: type[Position], options: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return options_model(kind)(**options).model_dump()
+        return options_model(kind)(**kind.current_options(options)).model_dump()
     except ValidationError as error:
         name = error.errors()[0]["loc"][0]
         # a value that has none of several types has an error for each of them

@@ -4,6 +4,7 @@ GPT-2 hands its attention function queries, keys and values. What an embedding n
 projections read and its part of the cache, is handed over by a hook that runs before the attention.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -14,7 +15,7 @@ from transformers.masking_utils import causal_mask_function, sdpa_mask
 
 from ldhd.hf.decoding import position_cache
 from ldhd.positions import Position
-from ldhd.positions.relative import key_positions
+from ldhd.positions.context import Context, key_positions
 
 NAME = "ldhd_position"
 ONE_TEXT = "a swapped position embedding reads one text a row"
@@ -54,22 +55,33 @@ def attention(
     attention_mask: Tensor,
     scaling: float,
     dropout: float = 0.0,
+    penalties: list[Tensor] | None = None,
     **rest: Any,
 ) -> tuple[Tensor, Tensor]:
-    """softmax((q.k + bias) scaling) v; keys are cached as they come and turned here, where an embedding turns them."""
+    """softmax(q.k scaling + bias) v; keys are cached as they come and rotated here, where an embedding rotates them."""
     hidden, cache = module.__dict__.pop("handed")
     position, visible = module.position, attention_mask
     assert isinstance(position, Position)
-    positions = key_positions(visible).expand(len(key), -1)
+    query = query * scaling
+    every = _context(visible[:, :, -1:].expand(-1, -1, key.shape[-2], -1), len(key))
+    context = replace(
+        _context(visible, len(key)), hidden=hidden, cache=cache, exploring=module.training, penalties=penalties
+    )
     if query.shape == key.shape:
-        query, key = position.rotate(query, key, positions)
+        query, key = position.rotate(query, key, context)
     else:
-        query = position.rotate(query, query, positions[:, -query.shape[-2] :])[0]
-        key = position.rotate(key, key, positions)[1]
-    logits = query @ key.transpose(-1, -2) + position.bias(query, key, hidden, visible, cache)
-    weights = (logits * scaling).masked_fill(~visible, -torch.inf).softmax(-1, dtype=torch.float32).to(value.dtype)
+        query, key = position.rotate(query, query, context)[0], position.rotate(key, key, every)[1]
+    logits = query @ key.transpose(-1, -2) + position.bias(query, key, context)
+    weights = logits.masked_fill(~visible, -torch.inf).softmax(-1, dtype=torch.float32).to(value.dtype)
     mixed = F.dropout(weights, dropout, module.training) @ value
     return mixed.transpose(1, 2), weights
+
+
+def _context(visible: Tensor, batch: int) -> Context:
+    """The context of the last queries of a mask."""
+    queries = visible.shape[-2]
+    positions = key_positions(visible).expand(batch, -1)[:, -queries:]
+    return Context(positions, visible[:, 0, -1, -queries:].expand(batch, -1), visible)
 
 
 def visible_mask(q_length: int, kv_length: int, device: Any = "cpu", **rest: Any) -> Tensor:

@@ -50,18 +50,23 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
         logits_to_keep: int | Tensor = 0,
         **rest: Any,
     ) -> CausalLMOutputWithPast:
-        """With a cache there is no gradient, so none is kept where there are labels or gradients are on."""
+        """Return logits and, from labels, the loss with the penalties of the position embedding among its terms.
+
+        With a cache there is no gradient, so none is kept where there are labels or gradients are on.
+        """
         if self.config.model_options.get("log_length") and self.dtype in (torch.float16, torch.bfloat16):
             raise ValueError(f"with log_length it computes in float32, not in {self.dtype}; use dtype=torch.float32")
         wanted = self.config.use_cache if use_cache is None else use_cache
         cache = self._cache(past_key_values, wanted and labels is None and not torch.is_grad_enabled())
         valid = _valid(attention_mask, input_ids.shape[1])
-        logits = self.gpt(input_ids, valid, None if cache is None else cache.state)
+        penalties: list[Tensor] = []
+        logits = self.gpt(input_ids, valid, None if cache is None else cache.state, penalties=penalties)
         kept = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
         logits = logits[:, kept]
         loss = None
         if labels is not None:
             loss = self.loss_function(logits=logits, labels=labels, vocab_size=self.config.vocab_size, **rest)
+            loss = sum(penalties, loss)
         return CausalLMOutputWithPast(loss=loss, logits=logits, past_key_values=cache)
 
     def _cache(self, given: Cache | None, wanted: bool) -> LdhdCache | None:
@@ -74,8 +79,8 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
 
 
 def _valid(attention_mask: Tensor | None, queries: int) -> Tensor | None:
-    """Which of the newest tokens are no padding; None if there is no padding at all."""
-    if attention_mask is None or bool(attention_mask.all()):
+    """Return which of the newest tokens are not padding; None without a mask."""
+    if attention_mask is None:
         return None
     if attention_mask.ndim != 2:
         raise ValueError(f"the attention mask must have two dimensions, batch and tokens, got {attention_mask.ndim}")

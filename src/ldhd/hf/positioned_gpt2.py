@@ -1,10 +1,12 @@
 """GPT-2 with a position embedding of ldhd in the place of its own."""
 
+from functools import wraps
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
+from transformers.utils import can_return_tuple
 
 from ldhd.hf.attention import NAME, hand_over, refuse_several_texts
 from ldhd.hf.positions import factory_by_name, fill
@@ -49,6 +51,16 @@ class PositionedGPT2ForCausalLM(GPT2LMHeadModel):
                 attention.register_forward_pre_hook(hand_over, with_kwargs=True)
             attention.add_module("position", make(self.config.n_embd, self.config.n_head, layer))
         self.set_attn_implementation(NAME)
+
+    @can_return_tuple
+    @wraps(GPT2LMHeadModel.forward)
+    def forward(self, *arguments: Any, **named: Any) -> Any:
+        """As in GPT-2; a loss from labels has the penalties of the position embedding among its terms."""
+        penalties: list[Tensor] = []
+        output = super().forward(*arguments, **named, penalties=penalties, return_dict=True)
+        if output.loss is not None:
+            output.loss = sum(penalties, output.loss)
+        return output
 
     def attentions(self) -> list[nn.Module]:
         """The attention of each layer."""

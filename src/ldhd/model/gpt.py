@@ -6,7 +6,7 @@ V vocabulary.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
@@ -17,65 +17,66 @@ from ldhd.model.config import ModelConfig
 from ldhd.model.gelu import GELU
 from ldhd.positions import Position
 from ldhd.positions.cache import append
+from ldhd.positions.context import Context
 
 PositionFactory = Callable[[int, int, int], Position]
-"""(dimension, heads, layer) -> that layer's position embedding."""
+"""Makes the position embedding of a layer from dimension, heads and layer."""
 
 
 @dataclass
 class Cache:
-    """What incremental decoding keeps: a dict a layer, and which of the tokens seen so far are valid."""
+    """What incremental decoding keeps: keys, values and what the embedding keeps for each layer, and the padding."""
 
     layers: list[dict[str, Tensor]]
     positions: list[dict[str, Tensor]]
     seen: int = 0
     valid: Bool[Tensor, "B k"] | None = None
-    """None if all are."""
+    """Which of the tokens seen so far are not padding; None if all are."""
 
 
 class AttentionWeights(nn.Module):
-    """softmax((q.k + bias) / sqrt(d)), with a scale that grows with length and a null key where wanted."""
+    """softmax(factor (q.k + bias)), where q is divided by sqrt(d) already, with a null key where wanted."""
 
     def __init__(self, config: ModelConfig):
         super().__init__()
-        self.scale = 1 / math.sqrt(config.dimension // config.heads)
         self.reference = math.log1p(config.log_length_reference) if config.log_length else None
-        self.sharpen = config.sharpen
-        if config.null_key:
-            shape = config.heads, config.dimension // config.heads, 1
-            self.null_key = nn.Parameter(config.weight_std * torch.randn(shape))
-        self.null_lead = config.null_lead / self.scale
+        self.sharpen, self.null_lead = config.sharpen, config.null_lead
+        shape = config.heads, config.dimension // config.heads, 1
+        self.null_key = nn.Parameter(config.weight_std * torch.randn(shape)) if config.null_key else None
 
     def forward(
         self,
         q: Float[Tensor, "B H q d"],
         k: Float[Tensor, "B H k d"],
         bias: Float[Tensor, "#B H q k"] | float,
-        visible: Bool[Tensor, "#B 1 q k"],
+        context: Context,
     ) -> Float[Tensor, "B H q k"]:
-        """Rows sum to one, or to less by what went to the null key."""
-        scale = self.factor(visible, len(q))
-        q = q * scale
+        """Return rows that sum to one, or to less by what the null key takes."""
+        factor, visible = self.factor(context, len(q)), context.visible
+        q = q * factor
         # scaled queries and a mask to add save two passes over all pairs, one of them in the backward pass
         logits = q @ k.transpose(-1, -2)
         if isinstance(bias, Tensor):
-            logits = logits.addcmul_(bias, scale) if isinstance(scale, Tensor) else logits.add_(bias, alpha=scale)
+            logits = logits.addcmul_(bias, factor) if isinstance(factor, Tensor) else logits.add_(bias, alpha=factor)
         logits.add_(torch.zeros_like(visible, dtype=logits.dtype).masked_fill_(~visible, -torch.inf))
-        if not hasattr(self, "null_key"):
+        if self.null_key is None:
             return logits.softmax(-1)
-        null = q[..., : self.null_key.shape[1]] @ self.null_key + self.null_lead * scale
+        null = q[..., : self.null_key.shape[1]] @ self.null_key + self.null_lead * factor
         return torch.cat([logits, null], dim=-1).softmax(-1)[..., :-1]
 
-    def factor(self, visible: Bool[Tensor, "#B 1 q k"], batch: int) -> Float[Tensor, "#B 1 #q 1"] | float:
-        """What the logits of each query are multiplied by, in training at random for each sequence of the batch."""
-        scale: Tensor | float = self.scale * self.sharpen
-        if self.training and self.sharpen > 1:
-            scale = self.scale * self.sharpen ** torch.rand(batch, 1, 1, 1, device=visible.device)
-        return scale if self.reference is None else scale * visible.sum(-1, keepdim=True).log1p() / self.reference
+    def factor(self, context: Context, batch: int) -> Float[Tensor, "#B 1 #q 1"] | float:
+        """Return what the logits of each query are multiplied by, drawn for each sequence while exploring."""
+        factor: Tensor | float = self.sharpen
+        if context.exploring and self.sharpen > 1:
+            draw = torch.rand(batch, 1, 1, 1, generator=context.generator, device=context.visible.device)
+            factor = self.sharpen**draw
+        if self.reference is None:
+            return factor
+        return factor * context.visible.sum(-1, keepdim=True).log1p() / self.reference
 
     def plain(self) -> bool:
-        """Whether nobody looks at the weights and they are a softmax of scaled logits and nothing more."""
-        return not hasattr(self, "null_key") and not self._forward_hooks
+        """Whether the weights are a softmax of scaled logits and nothing more, and no hook reads them."""
+        return self.null_key is None and not self._forward_hooks
 
 
 FUSED_FROM = 768
@@ -83,9 +84,13 @@ FUSED_FROM = 768
 
 
 class Attention(nn.Module):
+    """Multi-head attention that calls the hooks of a position embedding."""
+
     def __init__(self, config: ModelConfig, position: Position):
         super().__init__()
-        self.heads = config.heads
+        self.heads, self.dropout = config.heads, config.dropout
+        self.scale = 1 / math.sqrt(position.head_dimension)
+        self.constants: nn.Parameter | None = None  # queries and keys of all tokens, where they are the same
         if config.position_only:
             self.constants = nn.Parameter(torch.randn(2, 1, config.heads, 1, position.head_dimension))
             self.values = nn.Linear(config.dimension, config.dimension)
@@ -94,30 +99,26 @@ class Attention(nn.Module):
         self.out = nn.Linear(config.dimension, config.dimension)
         self.weights = AttentionWeights(config)
         self.position = position
-        self.dropout = nn.Dropout(config.dropout)
 
     def forward(
-        self,
-        x: Float[Tensor, "B q D"],
-        positions: Int[Tensor, "B q"],
-        visible: Bool[Tensor, "#B 1 q k"],
-        cache: dict[str, Tensor] | None,
-        position_cache: dict[str, Tensor] | None,
+        self, x: Float[Tensor, "B q D"], context: Context, cache: dict[str, Tensor] | None = None
     ) -> Float[Tensor, "B q D"]:
+        """Return the mixed values; `cache` holds the keys and values of earlier tokens."""
+        context = replace(context, hidden=x)
         q, k, v = self._project(x)
-        q, k = self.position.rotate(q, k, positions)
-        k, v = (append(cache, name, new, -2, visible.shape[-1]) for name, new in (("k", k), ("v", v)))
-        bias = self.position.bias(q, k, x, visible, position_cache)
+        q, k = self.position.rotate(self.scale * q, k, context)
+        k, v = (append(cache, name, new, -2, context.keys) for name, new in (("k", k), ("v", v)))
+        bias = self.position.bias(q, k, context)
         if isinstance(bias, float) and self.weights.plain() and (q.is_cuda or q.shape[-2] >= FUSED_FROM):
-            dropped = self.dropout.p if self.training else 0.0
-            q = q * self.weights.factor(visible, len(q))
-            mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropped, scale=1.0)
+            dropped = self.dropout if context.exploring else 0.0
+            q = q * self.weights.factor(context, len(q))
+            mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=context.visible, dropout_p=dropped, scale=1.0)
         else:
-            mixed = self.dropout(self.weights(q, k, bias, visible)) @ v
+            mixed = F.dropout(self.weights(q, k, bias, context), self.dropout, context.exploring) @ v
         return self.out(mixed.transpose(1, 2).flatten(-2))
 
     def _project(self, x: Float[Tensor, "B q D"]) -> tuple[Tensor, Tensor, Tensor]:
-        if not hasattr(self, "constants"):
+        if self.constants is None:
             q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
             return q, k, v
         v = self.values(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
@@ -126,6 +127,8 @@ class Attention(nn.Module):
 
 
 class MLP(nn.Sequential):
+    """Two linear layers with a GELU between them, four times as wide inside."""
+
     def __init__(self, dimension: int):
         super().__init__(nn.Linear(dimension, 4 * dimension), GELU(), nn.Linear(4 * dimension, dimension))
 
@@ -135,32 +138,36 @@ class Block(nn.Module):
 
     def __init__(self, config: ModelConfig, position: Position):
         super().__init__()
+        self.dropout = config.dropout
         self.attention_norm = nn.LayerNorm(config.dimension)
         self.attention = Attention(config, position)
+        # the names of the first MLP and of the others are those of stored weights
         self.mlp_norm = nn.LayerNorm(config.dimension)
         self.mlp = MLP(config.dimension)
         self.further_norms = nn.ModuleList(nn.LayerNorm(config.dimension) for _ in range(config.mlps - 1))
         self.further_mlps = nn.ModuleList(MLP(config.dimension) for _ in range(config.mlps - 1))
-        self.dropout = nn.Dropout(config.dropout)
 
     def forward(
         self,
         x: Float[Tensor, "B q D"],
-        positions: Int[Tensor, "B q"],
-        visible: Bool[Tensor, "#B 1 q k"],
-        cache: dict[str, Tensor] | None,
-        position_cache: dict[str, Tensor] | None,
+        context: Context,
+        cache: dict[str, Tensor] | None = None,
         places: Int[Tensor, " N"] | None = None,
     ) -> Float[Tensor, "B q D"] | Float[Tensor, "N D"]:
-        """Of all tokens, or of those at `places` in the flattened batch."""
-        attended = self.attention(self.attention_norm(x), positions, visible, cache, position_cache)
-        x = x + self.dropout(attended)
+        """Return the states of all tokens, or of those at `places` in the flattened batch."""
+        x = x + self._dropped(self.attention(self.attention_norm(x), context, cache), context)
         if places is not None:
             x = x.flatten(0, 1).index_select(0, places)
-        x = x + self.dropout(self.mlp(self.mlp_norm(x)))
-        for norm, mlp in zip(self.further_norms, self.further_mlps, strict=True):
-            x = x + self.dropout(mlp(norm(x)))
+        for norm, mlp in self.mlps():
+            x = x + self._dropped(mlp(norm(x)), context)
         return x
+
+    def mlps(self) -> list[tuple[nn.Module, nn.Module]]:
+        """Return the MLPs in their order, each with the norm before it."""
+        return [(self.mlp_norm, self.mlp), *zip(self.further_norms, self.further_mlps, strict=True)]
+
+    def _dropped(self, x: Tensor, context: Context) -> Tensor:
+        return F.dropout(x, self.dropout, context.exploring)
 
 
 class GPT(nn.Module):
@@ -170,7 +177,6 @@ class GPT(nn.Module):
         super().__init__()
         self.config = config
         self.tokens = nn.Embedding(vocabulary_size, config.dimension)
-        self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(
             Block(config, position(config.dimension, config.heads, layer)) for layer in range(config.layers)
         )
@@ -183,41 +189,45 @@ class GPT(nn.Module):
         valid: Bool[Tensor, "B q"] | None = None,
         cache: Cache | None = None,
         places: Int[Tensor, " N"] | None = None,
+        *,
+        exploring: bool | None = None,
+        generator: torch.Generator | None = None,
+        penalties: list[Tensor] | None = None,
     ) -> Float[Tensor, "B q V"] | Float[Tensor, "N V"]:
-        """`valid` is False on padding, which may stand on either side of a row but not inside it.
+        """Return the logits of the token after each of `tokens`.
 
-        With a cache, `tokens` are those that follow what the cache has seen; padding then stands on the left, and
-        there is no gradient. `places` says after which tokens of the flattened batch the next one is wanted; what the
-        last layer would do for the others is left out.
+        `valid` is False on padding, which may stand on either side of a row but not inside it. With a cache, `tokens`
+        are those that follow what the cache has seen; padding then stands on the left, and there is no gradient.
+        `places` are the tokens of the flattened batch whose successors are wanted; the last layer leaves the others
+        out. `exploring`, `generator` and `penalties` are those of `Context`; dropout, which draws from torch's global
+        stream, is active while exploring. By default a module in training mode explores.
         """
         with torch.set_grad_enabled(torch.is_grad_enabled() and cache is None):
-            x, positions, visible = self._read(tokens, valid, cache)
+            exploring = self.training if exploring is None else exploring
+            context = replace(
+                self._context(tokens, valid, cache), exploring=exploring, generator=generator, penalties=penalties
+            )
+            first = None if cache is None else cache.positions[0]
+            x = self.tokens(tokens) + self.position.embed(tokens, replace(context, cache=first))
+            x = F.dropout(x, self.config.dropout, exploring)
             last = len(self.blocks) - 1
             for layer, block in enumerate(self.blocks):
-                kept = (cache.layers[layer], cache.positions[layer]) if cache is not None else (None, None)
-                x = block(x, positions, visible, *kept, places=places if layer == last else None)
+                kept, own = (None, None) if cache is None else (cache.layers[layer], cache.positions[layer])
+                x = block(x, replace(context, cache=own), kept, places if layer == last else None)
             return F.linear(self.norm(x), self.tokens.weight)
 
-    def _read(
-        self, tokens: Int[Tensor, "B q"], valid: Bool[Tensor, "B q"] | None, cache: Cache | None
-    ) -> tuple[Float[Tensor, "B q D"], Int[Tensor, "B q"], Bool[Tensor, "#B 1 q k"]]:
-        """What the first layer sees, the position of each token, and which keys it may look at."""
+    def _context(self, tokens: Int[Tensor, "B q"], valid: Bool[Tensor, "B q"] | None, cache: Cache | None) -> Context:
+        """Return the positions of the new tokens and which keys they may attend to; the cache counts them as seen."""
         (batch, queries), seen = tokens.shape, 0 if cache is None else cache.seen
         keys = seen + queries
         every = valid if cache is None else _valid_so_far(cache, valid, tokens)
-        if every is None:
-            key = torch.arange(keys, device=tokens.device)
-            positions = key[seen:].expand(batch, queries)
-            visible = (key <= key[seen:, None])[None, None]
-            valid = torch.ones(1, 1, dtype=torch.bool, device=tokens.device).expand(batch, queries)
-        else:
-            positions = (every.cumsum(1) - 1).clamp(min=0)[:, seen:]
-            visible = _visible(every, queries)
-            valid = every[:, seen:]
         if cache is not None:
             cache.seen, cache.valid = keys, every
-        x = self.tokens(tokens) + self.position.embed(tokens, positions, valid, cache.positions[0] if cache else None)
-        return self.dropout(x), positions, visible
+        if every is None:
+            key = torch.arange(keys, device=tokens.device)
+            everything = torch.ones(1, 1, dtype=torch.bool, device=tokens.device).expand(batch, queries)
+            return Context(key[seen:].expand(batch, queries), everything, (key <= key[seen:, None])[None, None])
+        return Context((every.cumsum(1) - 1).clamp(min=0)[:, seen:], every[:, seen:], _visible(every, queries))
 
     def new_cache(self) -> Cache:
         return Cache([{} for _ in self.blocks], [{} for _ in self.blocks])

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.position import Cache, Position
+from ldhd.positions.context import Context
+from ldhd.positions.position import Position
 
 
 class Absolute(Position):
@@ -37,16 +38,11 @@ class Absolute(Position):
                 "raise table_size"
             )
 
-    def embed(
-        self,
-        tokens: Int[Tensor, "B q"],
-        positions: Int[Tensor, "B q"],
-        valid: Bool[Tensor, "B q"],
-        cache: Cache | None,
-    ) -> Float[Tensor, "B q D"]:
-        if int(positions.max()) >= self.table_size:
-            raise ValueError(f"absolute: position {int(positions.max())} is beyond the table of {self.table_size}")
-        return self.table[positions]
+    def embed(self, tokens: Int[Tensor, "B q"], context: Context) -> Float[Tensor, "B q D"]:
+        # only where there are more tokens than rows, padding included, do values decide: nothing waits for the device
+        if context.keys > self.table_size and (last := int(context.positions.max())) >= self.table_size:
+            raise ValueError(f"absolute: position {last} is beyond the table of {self.table_size}")
+        return self.table[context.positions]
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> tuple[int, int]:
         return j, i

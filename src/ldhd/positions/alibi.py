@@ -30,8 +30,7 @@ class Alibi(Relative):
         self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
     ) -> Float[Tensor, "#B H q k"]:
         distance = (queries[:, :, None] - keys[:, None, :])[:, None]
-        # the attention divides by sqrt(d) afterwards; ALiBi's term is not divided
-        return (-self.slopes[:, None, None] * distance * math.sqrt(self.head_dimension)).to(q.dtype)
+        return (-self.slopes[:, None, None] * distance).to(q.dtype)
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return j - i

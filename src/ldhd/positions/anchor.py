@@ -1,24 +1,33 @@
-"""Anchors: the token from which a position measures its distance, found by content."""
+"""Anchors: the token from which a position measures its distance, found by content.
 
+S[j, l] is the weight with which position j measures from position l <= j, a softmax of scores over l. There is one
+class for each kind of score; each head has anchors of its own.
+"""
+
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.cache import Cache, append
+from ldhd.positions.cache import append
+from ldhd.positions.context import Context
 from ldhd.positions.kernels.aligned import align, key_rows, restore
 from ldhd.positions.kernels.precision import full_precision
-from ldhd.positions.unique import discourage_repeated
 
 TIE_BREAK = 1e-5
 """What a hard anchor's score gains for each position it stands later."""
 
-SHUT = -30.0
-"""The score of what is no anchor, whatever it is."""
+NEVER = -30.0
+"""The score of a token that is no anchor, whatever it is."""
+
+SAME_TOKEN = 1e-4
+"""Scores of the same token differ by less than this, which is rounding alone."""
 
 Hard = bool | Literal["test"]
 Projections = Literal["separate", "shared", "key", "recent"]
@@ -26,164 +35,185 @@ Projections = Literal["separate", "shared", "key", "recent"]
 
 @dataclass(frozen=True)
 class Anchors:
-    """The anchors of q positions among k, for each head or once for all: soft, hard, or the heaviest few."""
+    """The anchors of q positions among k, for each head: soft ones, and hard ones where they are hard."""
 
     queries: int
     keys: int
-    key_scores: Float[Tensor, "B #H k"] | None = None
+    key_scores: Float[Tensor, "B H k"] | None = None
     """Logarithms of weights that depend on the key alone, -inf on padding."""
-    pair_scores: Float[Tensor, "B #H q k"] | None = None
-    """The same of weights that depend on the query too, -inf where it may not look."""
-    distances: Int[Tensor, "B #H q t"] | None = None
-    """Distances of the t anchors that are used, None if all are."""
-    shares: Float[Tensor, "B #H q t"] | None = None
-    """Their weights, None for hard anchors."""
+    pair_scores: Float[Tensor, "B H q k"] | None = None
+    """Logarithms of weights that depend on the query too, -inf where a key is not visible."""
+    distances: Int[Tensor, "B H q"] | None = None
+    """Distances to hard anchors; None for soft ones."""
 
-    def rows(self) -> Float[Tensor, "B #H q k"]:
-        """The soft weights, aligned."""
+    def rows(self) -> Float[Tensor, "B H q k"]:
+        """Return the soft weights, aligned."""
         if self.pair_scores is not None:
             return align(self.pair_scores.softmax(-1))
         assert self.key_scores is not None
         return key_rows(self.key_scores, self.queries)
 
-    def used(self) -> Float[Tensor, "B #H q k"]:
-        """The weights that are used, aligned; hard ones have the gradient of the soft ones."""
+    def used(self) -> Float[Tensor, "B H q k"]:
+        """Return the weights that are used, aligned; hard ones have the gradient of the soft ones."""
         if self.distances is None:
             return self.rows()
-        shares = torch.ones(self.distances.shape, device=self.distances.device) if self.shares is None else self.shares
-        empty = shares.new_zeros(*self.distances.shape[:-1], self.keys)
-        chosen = empty.scatter_add(-1, self.keys - 1 - self.distances, shares)
-        if self.shares is not None or not torch.is_grad_enabled():
+        index = (self.keys - 1 - self.distances)[..., None]
+        chosen = torch.zeros(*self.distances.shape, self.keys, device=index.device).scatter(-1, index, 1.0)
+        if not torch.is_grad_enabled():
             return chosen
         rows = self.rows()
         return chosen + (rows - rows.detach())
 
-    def weights(self) -> Float[Tensor, "B #H q k"]:
-        """S[j, l], by position: for pictures and tests."""
+    def weights(self) -> Float[Tensor, "B H q k"]:
+        """Return S[j, l] by position, for figures and tests."""
         return restore(self.used()).tril(self.keys - self.queries)
 
 
-class Anchor(nn.Module):
-    """S[j, l] = softmax over l <= j of scale * score(x_j, x_l).
+class Anchor(nn.Module, ABC):
+    """Finds the anchors of every position.
 
-    The score is `(W_Q x_j) . (W_K x_l)` as the paper prints it, without 1/sqrt(d). `projections` says which
-    W_Q and W_K: `separate` ones, the attention's own (`shared`), or a constant query (`key`), that is a linear
-    score s(x_l) of the key's token alone. With `recent`, s(x_l) says whether token l is an anchor at all, and the last
-    one counts: see `recent_scores`. Each head has an anchor of its own, or groups of heads share `anchors` of them
-    (not with `shared`). With `hard`, all weight goes to the largest score and the gradient is that of the softmax
-    (straight-through); if it is hard in a `test` alone, training is soft. With `top`, the heaviest anchors alone are
-    used, their weights made to sum to one.
+    Scores are multiplied by `scale`. With `hard`, all weight goes to the largest score, and the gradient is that of the
+    softmax (straight-through); with `hard="test"`, anchors are soft in the exploratory phase of training.
+    """
 
-    `unique` is the weight of a cost, in training, of anchors that are not the only token of their kind
-    (`discourage_repeated`, for `recent`): what stands in many places marks none. The last `shut` heads of `recent`
-    have the first token for their anchor, always.
+    def __init__(self, dimension: int, heads: int, scale: float, hard: Hard = False):
+        super().__init__()
+        if scale <= 0:
+            raise ValueError(f"anchor scale must be positive, got {scale}")
+        self.heads, self.scale, self.hard = heads, scale, hard
+
+    @abstractmethod
+    def forward(self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context) -> Anchors:
+        """Return the anchors of the queries."""
+
+    def is_hard(self, context: Context) -> bool:
+        """Whether anchors are hard in this forward pass."""
+        return self.hard is True or (self.hard == "test" and not context.exploring)
+
+
+class PairScored(Anchor):
+    """Anchors whose scores depend on the query and on the key."""
+
+    @abstractmethod
+    def scores(
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
+    ) -> Float[Tensor, "B H q k"]:
+        """Return the scores of all pairs, visible or not."""
+
+    def forward(self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context) -> Anchors:
+        scores = full_precision(self.scores(q, k, context)).masked_fill_(~context.visible, -torch.inf)
+        distances = _distances(scores) if self.is_hard(context) else None
+        return Anchors(q.shape[-2], context.keys, pair_scores=scores, distances=distances)
+
+
+class SeparateAnchor(PairScored):
+    """Scores (W_Q x_j) . (W_K x_l) with projections of their own, as the paper prints them, without 1/sqrt(d)."""
+
+    def __init__(self, dimension: int, heads: int, scale: float, hard: Hard = False):
+        super().__init__(dimension, heads, scale, hard)
+        self.query = nn.Linear(dimension, dimension, bias=False)
+        self.key = nn.Linear(dimension, dimension, bias=False)
+
+    def scores(
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
+    ) -> Float[Tensor, "B H q k"]:
+        assert context.hidden is not None
+        queries, new = self._split(self.query(context.hidden)), self._split(self.key(context.hidden))
+        keys = append(context.cache, "anchor_keys", new, -2, context.keys)
+        return (self.scale * queries) @ keys.transpose(-1, -2)
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
+class SharedAnchor(PairScored):
+    """Scores (W_Q x_j) . (W_K x_l) with the projections of the attention, without 1/sqrt(d)."""
+
+    def scores(
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
+    ) -> Float[Tensor, "B H q k"]:
+        # the paper's anchors are the one place where the query of the attention is not divided by sqrt(d)
+        return (self.scale * math.sqrt(q.shape[-1]) * q) @ k.transpose(-1, -2)
+
+
+class KeyScored(Anchor):
+    """Anchors with a linear score s(x_l) of the key's token alone."""
+
+    def __init__(self, dimension: int, heads: int, scale: float, hard: Hard = False):
+        super().__init__(dimension, heads, scale, hard)
+        self.key = nn.Linear(dimension, heads, bias=False)
+
+    def new_scores(self, context: Context) -> Float[Tensor, "B H q"]:
+        """Return the scores of the new tokens, padding included."""
+        assert context.hidden is not None
+        return self.scale * full_precision(self.key(context.hidden)).transpose(1, 2)
+
+    def scores(self, context: Context) -> Float[Tensor, "B H k"]:
+        """Return the scores of all tokens seen so far, -inf on padding."""
+        scores = append(context.cache, "anchor_keys", self.new_scores(context), -1, context.keys)
+        # padding aside, the last position sees all keys that any position sees
+        return scores.masked_fill(~context.visible[:, :, -1], -torch.inf)
+
+
+class KeyAnchor(KeyScored):
+    """The softmax over l <= j of s(x_l): every position ranks the tokens before it alike."""
+
+    def forward(self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context) -> Anchors:
+        scores, queries = self.scores(context), q.shape[-2]
+        distances = _distances_up_to(scores)[..., -queries:] if self.is_hard(context) else None
+        return Anchors(queries, context.keys, key_scores=scores, distances=distances)
+
+
+class RecentAnchor(KeyScored):
+    """The last token up to j that is an anchor, which s(x_l) decides for each token; see `recent_scores`.
+
+    `unique` is the weight of a penalty on anchors that are not the only token of their kind (`repeated_penalty`), in
+    the exploratory phase of training. The anchor of the last `first_token_heads` heads is always the first token.
     """
 
     def __init__(
         self,
         dimension: int,
         heads: int,
-        projections: Projections,
         scale: float,
         hard: Hard = False,
-        anchors: int | None = None,
-        top: int | None = None,
+        *,
         unique: float = 0.0,
-        shut: int = 0,
+        first_token_heads: int = 0,
     ):
-        super().__init__()
-        if projections not in get_args(Projections):
-            raise ValueError(f"projections must be separate, shared, key or recent, got {projections!r}")
-        if scale <= 0:
-            raise ValueError(f"anchor scale must be positive, got {scale}")
-        self.heads, self.anchors = heads, heads if anchors is None else anchors
-        if self.anchors < 1 or heads % self.anchors:
-            raise ValueError(f"anchors must divide the {heads} heads, got {anchors}")
-        if projections == "shared" and self.anchors != heads:
-            raise ValueError(f"shared projections are those of each of the {heads} heads, not of {anchors} anchors")
-        if top is not None and top < 1:
-            raise ValueError(f"top must be at least 1, got {top}")
-        if hard and top is not None:
-            raise ValueError("hard anchors are one each; top is for soft ones")
+        super().__init__(dimension, heads, scale, hard)
         if unique < 0:
             raise ValueError(f"unique must not be negative, got {unique}")
-        if shut and (projections != "recent" or not 0 < shut <= heads or self.anchors != heads):
-            raise ValueError(f"heads without anchors are some of the {heads} of 'recent', each its own, got {shut}")
-        self.projections, self.scale, self.hard, self.top, self.unique = projections, scale, hard, top, unique
-        self.shut = shut
-        if projections == "separate":
-            self.query = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
-            self.key = nn.Linear(dimension, self.anchors * (dimension // heads), bias=False)
-        elif projections in ("key", "recent"):
-            self.key = nn.Linear(dimension, self.anchors, bias=False)
+        self.unique, self.first_token_heads = unique, first_token_heads
 
-    def forward(
-        self,
-        q: Float[Tensor, "B H q d"],
-        k: Float[Tensor, "B H k d"],
-        hidden: Float[Tensor, "B q D"],
-        visible: Bool[Tensor, "#B 1 q k"],
-        cache: Cache | None,
-    ) -> Anchors:
-        queries, keys = visible.shape[-2:]
-        if self.projections in ("key", "recent"):
-            scores, recent = self._key_scores(hidden, visible, cache), self.projections == "recent"
-            if recent and self.training and self.unique:
-                scores = discourage_repeated(scores, self.unique)
-            anchors = Anchors(queries, keys, key_scores=self._per_head(recent_scores(scores) if recent else scores))
-            ranks = recent_scores(scores, hard=True) if recent and self._hard() else scores
-            best = self._per_head(_distances_up_to(ranks)[..., -queries:]) if self._hard() else None
-        else:
-            scores = self._per_head(self._pair_scores(q, k, hidden, visible, cache))
-            anchors = Anchors(queries, keys, pair_scores=scores)
-            best = _distances(scores) if self._hard() else None
-        if best is not None:
-            return replace(anchors, distances=best[..., None])
-        if self.top is None:
-            return anchors
-        rows = anchors.rows()
-        columns = _later(rows.detach().log()).topk(min(self.top, keys), -1).indices
-        shares = rows.gather(-1, columns)
-        shares = shares / shares.sum(-1, keepdim=True).clamp(min=torch.finfo(shares.dtype).tiny)
-        # as many at every length, so that a cache can hold them
-        missing = 0, self.top - shares.shape[-1]
-        return replace(anchors, distances=F.pad(keys - 1 - columns, missing), shares=F.pad(shares, missing))
+    def forward(self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context) -> Anchors:
+        scores, queries = self.scores(context), q.shape[-2]
+        if self.unique and context.exploring and context.penalties is not None:
+            context.penalties.append(self.unique * repeated_penalty(scores))
+        ranks = recent_scores(scores, hard=True) if self.is_hard(context) else None
+        distances = None if ranks is None else _distances_up_to(ranks)[..., -queries:]
+        return Anchors(queries, context.keys, key_scores=recent_scores(scores), distances=distances)
 
-    def _key_scores(self, hidden: Tensor, visible: Tensor, cache: Cache | None) -> Float[Tensor, "B A k"]:
-        scores = self.scale * full_precision(self.key(hidden)).transpose(1, 2)
-        if self.shut:
-            scores = torch.cat([scores[:, : -self.shut], torch.full_like(scores[:, -self.shut :], SHUT)], dim=1)
-        scores = append(cache, "anchor_keys", scores, -1, visible.shape[-1])
-        # padding aside, the last position sees all keys that any position sees
-        return scores.masked_fill(~visible[:, :, -1], -torch.inf)
-
-    def _pair_scores(
-        self, q: Tensor, k: Tensor, hidden: Tensor, visible: Tensor, cache: Cache | None
-    ) -> Float[Tensor, "B A q k"]:
-        if self.projections == "separate":
-            q, k = self._split(self.query(hidden)), self._split(self.key(hidden))
-            k = append(cache, "anchor_keys", k, -2, visible.shape[-1])
-        scores = full_precision((self.scale * q) @ k.transpose(-1, -2))
-        return scores.masked_fill_(~visible, -torch.inf)
-
-    def _hard(self) -> bool:
-        return self.hard is True or (self.hard == "test" and not self.training)
-
-    def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.anchors, -1)).transpose(1, 2)
-
-    def _per_head(self, x: Tensor) -> Tensor:
-        """One anchor for all heads stays one."""
-        if self.anchors in (1, self.heads):
-            return x
-        return x.repeat_interleave(self.heads // self.anchors, dim=1)
+    def new_scores(self, context: Context) -> Float[Tensor, "B H q"]:
+        scores = super().new_scores(context)
+        learned, fixed = scores.split([self.heads - self.first_token_heads, self.first_token_heads], dim=1)
+        return torch.cat([learned, torch.full_like(fixed, NEVER)], dim=1)
 
 
-def recent_scores(scores: Float[Tensor, "B A k"], hard: bool = False) -> Float[Tensor, "B A k"]:
-    """Scores u_l of single tokens, -inf on padding, as key scores whose softmax finds the last anchor.
+ANCHORS: dict[str, type[Anchor]] = {
+    "separate": SeparateAnchor,
+    "shared": SharedAnchor,
+    "key": KeyAnchor,
+    "recent": RecentAnchor,
+}
+"""The kinds of anchors by the name that the option `projections` has for them."""
 
-    Token l is an anchor with chance g_l = sigmoid(u_l), the first token always; S[j, l] = g_l (1 - g_{l+1}) ..
-    (1 - g_j) is then the chance that l is the last one up to j. That is the softmax over l <= j of
+
+def recent_scores(scores: Float[Tensor, "B H k"], hard: bool = False) -> Float[Tensor, "B H k"]:
+    """Turn scores u_l of single tokens, -inf on padding, into key scores whose softmax finds the last anchor.
+
+    Token l is an anchor with probability g_l = sigmoid(u_l), the first token always; S[j, l] = g_l (1 - g_{l+1}) ..
+    (1 - g_j) is then the probability that l is the last one up to j. That is the softmax over l <= j of
     u_l + sum over m < l of softplus(u_m), with 0 for the first. The `hard` limit, relu for softplus, ranks the last
     token with u_l > 0 highest.
     """
@@ -193,25 +223,43 @@ def recent_scores(scores: Float[Tensor, "B A k"], hard: bool = False) -> Float[T
     return scores + steps.cumsum(-1) - steps
 
 
+def repeated_penalty(scores: Float[Tensor, "B H k"]) -> Float[Tensor, ""]:
+    """Return the mean over tokens of the sum over heads of -log(1 - g) where the token is repeated in its sequence.
+
+    g = sigmoid(score) is the probability that the token is an anchor: a token that stands in several places marks none.
+    Padding counts among the tokens unless its score is -inf. Tokens are taken for the same by their scores, so this
+    penalty works in a first layer without dropout before it; where the same token has many hidden states, none is
+    repeated.
+    """
+    tokens = (scores[:, 0] > -torch.inf).sum()
+    return (repeated(scores.detach()) * F.softplus(scores)).sum() / tokens
+
+
+def repeated(scores: Float[Tensor, "B H k"]) -> Bool[Tensor, "B 1 k"]:
+    """Return which tokens occur elsewhere in their sequence too, by equal scores; a score of -inf does not count."""
+    differences = (scores[..., :, None] - scores[..., None, :]).abs().amax(1, keepdim=True)
+    return (differences < SAME_TOKEN).sum(-1) > 1
+
+
 def _later(scores: Tensor) -> Tensor:
-    """Equal tokens have equal scores up to rounding: of these the last is taken, whatever the rounding."""
+    """Prefer the last of several equal tokens, whose scores differ by rounding, whatever the rounding."""
     return scores + TIE_BREAK * torch.arange(scores.shape[-1], device=scores.device)
 
 
-def _distances_up_to(scores: Float[Tensor, "B A k"]) -> Int[Tensor, "B A k"]:
-    """How far back from each position the best score up to it stands."""
+def _distances_up_to(scores: Float[Tensor, "B H k"]) -> Int[Tensor, "B H k"]:
+    """Return how far back from each position the best score up to it stands."""
     best = _later(scores).cummax(-1).indices
     return torch.arange(best.shape[-1], device=best.device) - best
 
 
-def _distances(scores: Float[Tensor, "B A q k"]) -> Int[Tensor, "B A q"]:
-    """How far back from each query the best of its scores stands."""
+def _distances(scores: Float[Tensor, "B H q k"]) -> Int[Tensor, "B H q"]:
+    """Return how far back from each query the best of its scores stands."""
     queries, keys = scores.shape[-2:]
     return torch.arange(keys - queries, keys, device=scores.device) - _later(scores).argmax(-1)
 
 
 def natural_distances(tokens: Sequence[str]) -> list[int]:
-    """How far behind each position its natural anchor stands."""
+    """Return how far behind each position its natural anchor stands."""
     distances = [0]
     for token in tokens[1:]:
         distances.append(distances[-1] + 1 if token.isdigit() else 0)
@@ -219,5 +267,5 @@ def natural_distances(tokens: Sequence[str]) -> list[int]:
 
 
 def natural_anchor(tokens: Sequence[str], j: int) -> int:
-    """The anchor a position can find by content alone: the last token up to j that is no digit."""
+    """Return the anchor that a position can find by content alone: the last token up to j that is no digit."""
     return next((index for index in range(j, -1, -1) if not tokens[index].isdigit()), 0)

@@ -7,15 +7,16 @@ from typing import Any
 import torch
 from torch import nn
 
-from ldhd.positions.anchor import Anchor, Hard, Projections
+from ldhd.positions.anchor import ANCHORS, Hard, Projections
 from ldhd.positions.position import Position, Reading
 
 
 class Anchored(Position):
-    """An embedding that measures distances from anchors; see `Anchor` for its options."""
+    """An embedding that measures distances from anchors, whose options `ldhd.positions.anchor` describes."""
 
     additive = True
     relation_options = ("max_distance",)
+    removed_options = ("anchors", "top")
 
     def __init__(
         self,
@@ -27,21 +28,21 @@ class Anchored(Position):
         projections: Projections = "key",
         anchor_scale: float = 4.0,
         hard: Hard = False,
-        anchors: int | None = None,
-        top: int | None = None,
         table_std: float = 0.02,
     ):
         super().__init__(dimension, heads, layer)
         if max_distance < 0:
             raise ValueError(f"max_distance must be at least 0, got {max_distance}")
         self.max_distance = max_distance
-        self.anchor = Anchor(dimension, heads, projections, anchor_scale, hard, anchors, top)
+        if projections not in ANCHORS:
+            raise ValueError(f"projections must be one of {', '.join(ANCHORS)}, got {projections!r}")
+        self.anchor = ANCHORS[projections](dimension, heads, anchor_scale, hard)
         self.table = nn.Parameter(table_std * torch.randn(heads, self.rows(max_distance), self.head_dimension))
 
     @staticmethod
     @abstractmethod
     def rows(max_distance: int) -> int:
-        """How many rows R has."""
+        """Return the number of rows of R."""
 
     def readings(self) -> tuple[Reading, ...]:
         return (Reading(anchored=True),)
@@ -50,3 +51,6 @@ class Anchored(Position):
     def equivalent_settings(cls, settings: Mapping[str, Any], length: int) -> dict[str, Any]:
         """Distances beyond the string do not occur."""
         return {name: min(value, length) for name, value in settings.items()}
+
+    def anchors(self) -> dict[int, nn.Module]:
+        return {0: self.anchor}

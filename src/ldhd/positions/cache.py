@@ -1,14 +1,16 @@
-"""What incremental decoding keeps: tensors that grow by a position at a time without being copied each time."""
+"""Tensors that grow with every token of incremental decoding, without being copied each time."""
 
 from jaxtyping import Float
 from torch import Tensor
 
-Cache = dict[str, Tensor]
-"""Buffers by name; they hold room for positions to come."""
+from ldhd.positions.context import Cache
 
 
 def append(cache: Cache | None, name: str, new: Tensor, dim: int, length: int) -> Tensor:
-    """`new` after what `cache` holds under this name, `length` positions along `dim` in all; `new` without a cache."""
+    """Append `new` to what `cache` holds under this name and return all of it, `length` positions along `dim`.
+
+    Without a cache, `new` is returned.
+    """
     if cache is None:
         return new
     seen = length - new.shape[dim]
@@ -24,7 +26,7 @@ def append(cache: Cache | None, name: str, new: Tensor, dim: int, length: int) -
 
 
 def append_rows(cache: Cache | None, name: str, new: Float[Tensor, "B A q k"]) -> Float[Tensor, "B A k k"]:
-    """The same for aligned rows, which also grow by a zero column on the left at each new position."""
+    """Append aligned rows, which also gain a zero column on the left for each new position."""
     if cache is None:
         return new
     queries, keys = new.shape[-2:]
@@ -41,5 +43,5 @@ def append_rows(cache: Cache | None, name: str, new: Float[Tensor, "B A q k"]) -
 
 
 def _room(length: int) -> int:
-    """Room for a quarter more: each position is copied a bounded number of times on average."""
+    """Leave room for a quarter more, so that each position is copied a bounded number of times on average."""
     return length + length // 4 + 32

@@ -8,7 +8,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.position import Cache, Position
+from ldhd.positions.context import Cache, Context
+from ldhd.positions.position import Position
 
 Ids = TypeVar("Ids", int, Tensor)
 
@@ -56,7 +57,7 @@ class DigitPlaces(Position):
     def ids(
         self, tokens: Int[Tensor, "B q"], valid: Bool[Tensor, "B q"], cache: Cache | None = None
     ) -> Int[Tensor, "B q"]:
-        """The place of each digit in its number, from 1; 0 for tokens that are no digits (ids 0 .. 9 are)."""
+        """Return the place of each digit in its number, from 1, and 0 for other tokens (ids 0 .. 9 are digits)."""
         digit = (tokens < self.digit_tokens) & valid
         index = torch.arange(1, tokens.shape[1] + 1, device=tokens.device).expand_as(tokens)
         last_other = torch.where(digit, 0, index).cummax(dim=1).values
@@ -67,20 +68,15 @@ class DigitPlaces(Position):
             cache["digit_run"] = ids[:, -1:]
         return ids
 
-    def embed(
-        self,
-        tokens: Int[Tensor, "B q"],
-        positions: Int[Tensor, "B q"],
-        valid: Bool[Tensor, "B q"],
-        cache: Cache | None,
-    ) -> Float[Tensor, "B q D"]:
-        ids = self.ids(tokens, valid, cache)
-        if self.training and self.max_offset:
-            ids = self.raised(ids, torch.randint(self.max_offset + 1, (len(ids), 1), device=ids.device))
-        if int(ids.max()) > self.table_size:
-            raise ValueError(
-                f"{self.name}: digit {int(ids.max())} of a number is beyond the table of {self.table_size}"
-            )
+    def embed(self, tokens: Int[Tensor, "B q"], context: Context) -> Float[Tensor, "B q D"]:
+        ids = self.ids(tokens, context.valid, context.cache)
+        largest = self.max_offset if context.exploring else 0
+        if largest:
+            offset = torch.randint(largest + 1, (len(ids), 1), generator=context.generator, device=ids.device)
+            ids = self.raised(ids, offset)
+        # no id is larger than the number of tokens: values decide, and the device is waited for, only beyond that
+        if context.keys + largest > self.table_size and (last := int(ids.max())) > self.table_size:
+            raise ValueError(f"{self.name}: digit {last} of a number is beyond the table of {self.table_size}")
         return self.table[ids]
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> tuple[int, int]:

@@ -13,7 +13,7 @@ PositionFactory = Callable[[int, int, int], Position]
 
 def position_factory(kinds: Mapping[str, type[Position]], options: Mapping[str, Mapping[str, Any]]) -> PositionFactory:
     """Return the factory of an embedding, or of the sum of several: term -> class, and term -> its options."""
-    return partial(_make, [(kind, dict(options.get(term, {}))) for term, kind in kinds.items()])
+    return partial(_make, [(kind, kind.current_options(options.get(term, {}))) for term, kind in kinds.items()])
 
 
 def _make(terms: list[tuple[type[Position], dict[str, Any]]], dimension: int, heads: int, layer: int) -> Position:

@@ -51,9 +51,7 @@ class Fire(Relative):
         longest = torch.maximum(self.multiplier.abs() * self.threshold, queries[:, :, None])
         share = self._psi(distance) / (self._psi(longest) + SMALLEST)
         hidden = F.linear(share[..., None], self.inner, self.inner_bias).relu()
-        term = F.linear(hidden, self.outer, self.outer_bias).movedim(-1, 1)
-        # the attention divides by sqrt(d) afterwards; FIRE's term is not divided
-        return (term * math.sqrt(self.head_dimension)).to(q.dtype)
+        return F.linear(hidden, self.outer, self.outer_bias).movedim(-1, 1).to(q.dtype)
 
     def _psi(self, x: Tensor) -> Tensor:
         return torch.log1p(self.c.abs() * x)

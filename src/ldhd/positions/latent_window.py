@@ -1,21 +1,21 @@
 """Latent window: a head looks at the few keys whose latent place is near that of the query, at any length."""
 
-import math
 from collections.abc import Hashable, Sequence
 from typing import Literal
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
-from ldhd.positions.anchor import Anchor, natural_distances
-from ldhd.positions.cache import Cache, append, append_rows
+from ldhd.positions.anchor import RecentAnchor, natural_distances
+from ldhd.positions.cache import append, append_rows
+from ldhd.positions.context import Context
 from ldhd.positions.kernels.precision import full_precision
 from ldhd.positions.kernels.square import look_up, square_with
 from ldhd.positions.position import Position, Reading
 
 BEYOND = 20.0
-"""How far below zero the logits beyond the window are in a test."""
+"""How far the logits of keys outside the window are lowered in a test."""
 
 ONE_PRODUCT = 32
 """Up to this length one product with every distance is faster than one with those inside the window."""
@@ -35,11 +35,11 @@ class LatentWindow(Position):
     Here they are out of sight. If the delimiters are the anchors, a query sees as many keys at every length, in the
     same classes, and what was learned on short instances is all there is to a long one.
 
-    In a test anchors are hard and what is out of sight is lowered by `BEYOND`. In training anchors are soft, and what
-    is out of sight is lowered by a random amount from 0 to `BEYOND` for each sequence: hidden from the start, keys
-    could not teach the anchors where to be; never hidden, they would be relied on. Tokens that stand in several places
-    are discouraged as anchors, with weight `unique` (`discourage_repeated`): digits in that role would make what a
-    head sees grow with the string.
+    In a test anchors are hard, and keys outside the window are penalised by `BEYOND`. In the exploratory phase of
+    training anchors are soft, and keys outside the window are penalised by a random amount from 0 to `BEYOND`, one for
+    each sequence: if they were always hidden, they could not teach the anchors where to be; if they never were, the
+    model would rely on them. Anchors that occur several times in their string are penalised with weight `unique`
+    (`repeated_penalty`, a term of the loss): digits in that role would make what a head sees grow with the string.
     """
 
     name = "latent-window"
@@ -69,25 +69,26 @@ class LatentWindow(Position):
         if absolute and heads % 2:
             raise ValueError(f"half of the heads are absolute: their number must be even, got {heads}")
         self.window, self.absolute = window, absolute
-        shut = heads // 2 if absolute == "start" else 0
-        self.anchor = Anchor(dimension, heads, "recent", anchor_scale, hard="test", unique=unique, shut=shut)
+        self.anchor = RecentAnchor(
+            dimension,
+            heads,
+            anchor_scale,
+            hard="test",
+            unique=unique,
+            first_token_heads=heads // 2 if absolute == "start" else 0,
+        )
         self.table = nn.Parameter(table_std * torch.randn(heads, 2 * window + 1, self.head_dimension))
 
     def bias(
-        self,
-        q: Float[Tensor, "B H q d"],
-        k: Float[Tensor, "B H k d"],
-        hidden: Float[Tensor, "B q D"],
-        visible: Bool[Tensor, "#B 1 q k"],
-        cache: Cache | None,
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
     ) -> Float[Tensor, "B H q k"]:
-        anchors = self.anchor(q, k, hidden, visible, cache)
+        anchors, cache = self.anchor(q, k, context), context.cache
         scores = full_precision(q @ self.table.transpose(-1, -2))
-        beyond = self._beyond(len(q), q.device)
+        beyond = self._beyond(q, context)
         ends = beyond.expand_as(scores[..., :1])
         scores = torch.cat([ends, scores, ends], dim=-1)
         if anchors.distances is not None:
-            own = anchors.distances[..., 0]
+            own = anchors.distances
             every = append(cache, "distances", own, -1, anchors.keys)
             if self.absolute:
                 own = torch.cat([own[:, : self.heads // 2], torch.zeros_like(own[:, self.heads // 2 :])], dim=1)
@@ -97,11 +98,13 @@ class LatentWindow(Position):
         every = append_rows(cache, "rows", rows)
         return (self._soft(scores, rows, every) + beyond * every[..., None, :, -1]).to(q.dtype)
 
-    def _beyond(self, batch: int, device: torch.device) -> Float[Tensor, "#B 1 1 1"]:
-        """What is added to the scores of what is out of sight."""
-        share = torch.rand(batch, 1, 1, 1, device=device) if self.training else torch.ones(1, 1, 1, 1, device=device)
-        # the attention divides by sqrt(d) afterwards
-        return (1 - (1 + BEYOND) ** share) * math.sqrt(self.head_dimension)
+    def _beyond(self, q: Float[Tensor, "B H q d"], context: Context) -> Float[Tensor, "#B 1 1 1"]:
+        """Return what is added to the logits of keys outside the window."""
+        if context.exploring:
+            share = torch.rand(len(q), 1, 1, 1, generator=context.generator, device=q.device)
+        else:
+            share = torch.ones(1, 1, 1, 1, device=q.device)
+        return 1 - (1 + BEYOND) ** share
 
     def _soft(self, scores: Tensor, rows: Float[Tensor, "B #H q k"], every: Float[Tensor, "B #H k k"]) -> Tensor:
         if not self.absolute:
@@ -120,6 +123,9 @@ class LatentWindow(Position):
         near = scores[..., 1 : self.window + 2] - beyond
         inside = near @ seen[..., -self.window - 1 :].transpose(-1, -2)
         return torch.addcmul(inside, beyond, seen.sum(-1)[..., None, :])
+
+    def anchors(self) -> dict[int, nn.Module]:
+        return {0: self.anchor}
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
         return self.relations(tokens, [j])[0][i]

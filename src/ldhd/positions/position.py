@@ -5,10 +5,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.cache import Cache
+from ldhd.positions.context import Context
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,11 @@ class Reading:
 class Position(nn.Module, ABC):
     """One layer's position embedding. An embedding overrides the hooks it needs; the others change nothing.
 
-    A model holds one for each layer and calls `embed` of the first. In incremental decoding the hooks see the
-    new tokens only and keep what they need of the earlier ones in `cache`, a dict of their own.
+    A model holds one for each layer and calls `embed` of the first. Queries are divided by the square root of the head
+    dimension before they reach the hooks, so that `bias` adds to the final logits. In incremental decoding the hooks
+    see the new tokens only and keep what they need of the earlier ones in `context.cache`. Random numbers come from
+    `context.generator`, and only while `context.exploring`. No hook looks at the values of a tensor to decide what to
+    do, so that nothing waits for the device.
     Valid tokens are contiguous in each row: padding stands on the left, on the right, or on both sides, so the
     difference of two indices is the distance of two valid tokens.
     """
@@ -57,6 +60,14 @@ class Position(nn.Module, ABC):
     falling: ClassVar[bool] = False
     """Whether its scores are fixed and fall as the relation grows, so that nothing about it is learned."""
 
+    removed_options: ClassVar[tuple[str, ...]] = ()
+    """Options that it once had, with the value None in every stored config; they are part of the hash."""
+
+    @classmethod
+    def current_options(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return stored options without those that were removed since, which are None wherever they are stored."""
+        return {name: value for name, value in options.items() if name not in cls.removed_options or value is not None}
+
     def __init__(self, dimension: int, heads: int, layer: int = 0):
         super().__init__()
         if heads < 1 or dimension % heads:
@@ -67,34 +78,26 @@ class Position(nn.Module, ABC):
     def check_fits(self, tokens: Sequence[str], training: bool) -> None:
         """Raise a ValueError if it cannot place all tokens of this string, in training or in a test."""
 
-    def embed(
-        self,
-        tokens: Int[Tensor, "B q"],
-        positions: Int[Tensor, "B q"],
-        valid: Bool[Tensor, "B q"],
-        cache: Cache | None,
-    ) -> Float[Tensor, "B q D"] | float:
-        """What is added to the token embeddings. `positions` count valid tokens from 0."""
+    def anchors(self) -> dict[int, nn.Module]:
+        """Return the modules that find its anchors, by the term of a sum they belong to."""
+        return {}
+
+    def embed(self, tokens: Int[Tensor, "B q"], context: Context) -> Float[Tensor, "B q D"] | float:
+        """Return what is added to the token embeddings."""
         return 0.0
 
     def rotate(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H q d"], positions: Int[Tensor, "B q"]
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H q d"], context: Context
     ) -> tuple[Float[Tensor, "B H q d2"], Float[Tensor, "B H q d2"]]:
-        """Queries and keys, transformed by their positions; the head dimension may grow."""
+        """Return queries and keys of the new tokens, transformed by their positions; the head dimension may grow."""
         return q, k
 
     def bias(
-        self,
-        q: Float[Tensor, "B H q d"],
-        k: Float[Tensor, "B H k d"],
-        hidden: Float[Tensor, "B q D"],
-        visible: Bool[Tensor, "#B 1 q k"],
-        cache: Cache | None,
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
     ) -> Float[Tensor, "#B H q k"] | float:
-        """What is added to q.k before the division by the square root of the head dimension.
+        """Return what is added to the logits q.k, where q is divided by the square root of the head dimension.
 
-        `hidden` is what the attention's projections read; `k` holds the cached keys too. Entries that are not
-        visible may hold anything finite.
+        `k` holds the cached keys too. Entries that are not visible may hold anything finite.
         """
         return 0.0
 

@@ -3,19 +3,20 @@
 import random
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import ClassVar, TypeVar
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from ldhd.positions.absolute import Absolute
 from ldhd.positions.alibi import Alibi
-from ldhd.positions.cache import Cache
+from ldhd.positions.context import Context, key_positions
 from ldhd.positions.fire import Fire
 from ldhd.positions.position import Position
-from ldhd.positions.relative import Relative, key_positions
+from ldhd.positions.relative import Relative
 from ldhd.positions.rope import Rotary
 from ldhd.positions.rpe import RPE
 
@@ -49,19 +50,18 @@ class Randomized(Position):
     def wrap(self) -> Position:
         """The embedding that is given the ids."""
 
-    def ids(self, positions: Int[Tensor, "B n"]) -> Int[Tensor, "B n"]:
-        """The ids of tokens at these positions of their strings."""
-        if not self.training:
-            if int(positions.max()) >= self.test_length:
-                raise ValueError(
-                    f"randomized: position {int(positions.max())} is beyond the test_length of {self.test_length}"
-                )
+    def ids(self, positions: Int[Tensor, "B n"], context: Context) -> Int[Tensor, "B n"]:
+        """Return the ids of tokens at these positions of their strings, drawn anew while exploring."""
+        if not context.exploring:
+            # only where there are more tokens than ids, padding included, do values decide
+            if context.keys > self.test_length and (last := int(positions.max())) >= self.test_length:
+                raise ValueError(f"randomized: position {last} is beyond the test_length of {self.test_length}")
             return self._test_id(positions)
         rows, n = positions.shape
         if n > self.max_length:
             raise ValueError(f"randomized: {n} tokens are more than the {self.max_length} ids to draw from")
-        drawn = torch.rand(rows, self.max_length, device=positions.device).topk(n).indices.sort().values
-        return drawn.gather(1, positions)
+        drawn = torch.rand(rows, self.max_length, generator=context.generator, device=positions.device)
+        return drawn.topk(n).indices.sort().values.gather(1, positions)
 
     def check_fits(self, tokens: Sequence[str], training: bool) -> None:
         name, longest = ("max_length", self.max_length) if training else ("test_length", self.test_length)
@@ -94,14 +94,8 @@ class RandomizedAbsolute(Randomized):
     def wrap(self) -> Position:
         return Absolute(self.dimension, self.heads, self.layer, table_size=self.max_length)
 
-    def embed(
-        self,
-        tokens: Int[Tensor, "B q"],
-        positions: Int[Tensor, "B q"],
-        valid: Bool[Tensor, "B q"],
-        cache: Cache | None,
-    ) -> Float[Tensor, "B q D"] | float:
-        return self.wrapped.embed(tokens, self.ids(positions), valid, cache)
+    def embed(self, tokens: Int[Tensor, "B q"], context: Context) -> Float[Tensor, "B q D"] | float:
+        return self.wrapped.embed(tokens, replace(context, positions=self.ids(context.positions, context)))
 
 
 class RandomizedRotary(Randomized):
@@ -115,9 +109,9 @@ class RandomizedRotary(Randomized):
         return Rotary(self.dimension, self.heads, self.layer)
 
     def rotate(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H q d"], positions: Int[Tensor, "B q"]
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H q d"], context: Context
     ) -> tuple[Float[Tensor, "B H q d"], Float[Tensor, "B H q d"]]:
-        return self.wrapped.rotate(q, k, self.ids(positions))
+        return self.wrapped.rotate(q, k, replace(context, positions=self.ids(context.positions, context)))
 
 
 class RandomizedRelative(Randomized):
@@ -127,15 +121,10 @@ class RandomizedRelative(Randomized):
     wrapped: Relative
 
     def bias(
-        self,
-        q: Float[Tensor, "B H q d"],
-        k: Float[Tensor, "B H k d"],
-        hidden: Float[Tensor, "B q D"],
-        visible: Bool[Tensor, "#B 1 q k"],
-        cache: Cache | None,
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
     ) -> Float[Tensor, "#B H q k"]:
-        positions = key_positions(visible)
-        keys = self.ids(positions.expand(len(q), -1) if self.training else positions)
+        positions = key_positions(context.visible)
+        keys = self.ids(positions.expand(len(q), -1) if context.exploring else positions, context)
         return self.wrapped.bias_at(q, keys[:, -q.shape[-2] :], keys)
 
 

@@ -1,11 +1,12 @@
-"""What ALiBi, RPE and FIRE share: a term of the logits that needs the positions of query and key alone."""
+"""What ALiBi, RPE and FIRE share: a term of the logits that needs only the positions of query and key."""
 
 from abc import abstractmethod
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from ldhd.positions.position import Cache, Position
+from ldhd.positions.context import Context, key_positions
+from ldhd.positions.position import Position
 
 
 class Relative(Position):
@@ -17,20 +18,10 @@ class Relative(Position):
     def bias_at(
         self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
     ) -> Float[Tensor, "#B H q k"]:
-        """`bias` where queries and keys stand at these positions; anything finite where a key stands later."""
+        """Return `bias` for queries and keys at these positions; anything finite where a key stands later."""
 
     def bias(
-        self,
-        q: Float[Tensor, "B H q d"],
-        k: Float[Tensor, "B H k d"],
-        hidden: Float[Tensor, "B q D"],
-        visible: Bool[Tensor, "#B 1 q k"],
-        cache: Cache | None,
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
     ) -> Float[Tensor, "#B H q k"]:
-        keys = key_positions(visible)
+        keys = key_positions(context.visible)
         return self.bias_at(q, keys[:, -q.shape[-2] :], keys)
-
-
-def key_positions(visible: Bool[Tensor, "#B 1 q k"]) -> Int[Tensor, "#B k"]:
-    """The position of each key, counted from 0 among the keys that are no padding."""
-    return (visible[:, 0, -1].cumsum(-1) - 1).clamp(min=0)

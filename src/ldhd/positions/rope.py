@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
+from ldhd.positions.context import Context
 from ldhd.positions.position import Position
 
 
@@ -29,11 +30,11 @@ class Rotary(Position):
         self.base = base
 
     def rotate(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H q d"], positions: Int[Tensor, "B q"]
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H q d"], context: Context
     ) -> tuple[Float[Tensor, "B H q d"], Float[Tensor, "B H q d"]]:
         # angles in float32 whatever the model is in: in bfloat16 neighbours from 256 on would be turned alike
         exponents = torch.arange(0, self.head_dimension, 2, dtype=torch.float32, device=q.device) / self.head_dimension
-        angles = positions[:, None, :, None] * self.base**-exponents
+        angles = context.positions[:, None, :, None] * self.base**-exponents
         cos, sin = angles.cos().to(q.dtype), angles.sin().to(q.dtype)
         return _turn(q, cos, sin), _turn(k, cos, sin)
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.cache import Cache
+from ldhd.positions.context import Context
 from ldhd.positions.relative import Relative
 
 
@@ -35,12 +35,7 @@ class RPE(Relative):
         self.table = nn.Parameter(table_std * torch.randn(shape))
 
     def bias(
-        self,
-        q: Float[Tensor, "B H q d"],
-        k: Float[Tensor, "B H k d"],
-        hidden: Float[Tensor, "B q D"],
-        visible: Bool[Tensor, "#B 1 q k"],
-        cache: Cache | None,
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
     ) -> Float[Tensor, "B H q k"]:
         return relative_scores(q, k.shape[-2], self.table)
 
@@ -48,7 +43,7 @@ class RPE(Relative):
         self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
     ) -> Float[Tensor, "B H q k"]:
         distance = (queries[:, :, None] - keys[:, None, :]).clamp(0, self.max_distance)
-        # what is smaller: the rows of all pairs, or all scores
+        # whichever is smaller: the rows of all pairs, or all scores
         if keys.shape[1] * self.head_dimension < self.max_distance:
             return (self.table[:, distance].movedim(0, 1) @ q[..., None])[..., 0]
         scores = q @ self.table.transpose(-1, -2)

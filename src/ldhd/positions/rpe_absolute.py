@@ -2,12 +2,13 @@
 
 from collections.abc import Hashable, Sequence
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from ldhd.positions.anchor import natural_anchor, natural_distances
 from ldhd.positions.anchored import Anchored
-from ldhd.positions.cache import Cache, append
+from ldhd.positions.cache import append
+from ldhd.positions.context import Context
 from ldhd.positions.kernels.aligned import absolute_keys
 
 
@@ -27,15 +28,10 @@ class RPEAbsolute(Anchored):
         return max_distance + 1
 
     def bias(
-        self,
-        q: Float[Tensor, "B H q d"],
-        k: Float[Tensor, "B H k d"],
-        hidden: Float[Tensor, "B q D"],
-        visible: Bool[Tensor, "#B 1 q k"],
-        cache: Cache | None,
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
     ) -> Float[Tensor, "B H q k"]:
-        rows = self.anchor(q, k, hidden, visible, cache).used()
-        keys = append(cache, "position_keys", absolute_keys(rows, self.table), -2, k.shape[-2])
+        rows = self.anchor(q, k, context).used()
+        keys = append(context.cache, "position_keys", absolute_keys(rows, self.table), -2, k.shape[-2])
         return q @ keys.transpose(-1, -2)
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:

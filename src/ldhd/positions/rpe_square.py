@@ -4,12 +4,13 @@ from collections.abc import Hashable, Sequence
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from ldhd.positions.anchor import Anchors, natural_anchor, natural_distances
 from ldhd.positions.anchored import Anchored
-from ldhd.positions.cache import Cache, append, append_rows
+from ldhd.positions.cache import append, append_rows
+from ldhd.positions.context import Cache, Context
 from ldhd.positions.kernels.key_square import keep, key_square_row
 from ldhd.positions.kernels.square import LARGEST_SHIFT, hard_square, look_up, square, square_scores, square_with
 
@@ -31,18 +32,11 @@ class RPESquare(Anchored):
         return 2 * max_distance + 1
 
     def bias(
-        self,
-        q: Float[Tensor, "B H q d"],
-        k: Float[Tensor, "B H k d"],
-        hidden: Float[Tensor, "B q D"],
-        visible: Bool[Tensor, "#B 1 q k"],
-        cache: Cache | None,
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
     ) -> Float[Tensor, "B H q k"]:
-        anchors = self.anchor(q, k, hidden, visible, cache)
+        anchors, cache = self.anchor(q, k, context), context.cache
         scores = square_scores(q, self.table, k.shape[-2])
-        if anchors.shares is not None:
-            term = self._top(scores, anchors, cache)
-        elif anchors.distances is not None:
+        if anchors.distances is not None:
             term = self._hard(scores, anchors, cache)
         elif cache is not None and anchors.key_scores is not None and self.max_distance <= LARGEST_SHIFT:
             term = self._key_scored(scores, anchors, cache)
@@ -54,7 +48,7 @@ class RPESquare(Anchored):
         return square_with(scores, rows, append_rows(cache, "rows", rows))
 
     def _key_scored(self, scores: Tensor, anchors: Anchors, cache: Cache) -> Tensor:
-        """With a cache: the first positions as in training, each later one from w + 1 rows kept of the one before."""
+        """Compute the first positions as in training, and each later one from w + 1 rows kept of the one before."""
         assert anchors.key_scores is not None
         queries, keys = anchors.queries, anchors.keys
         if queries == keys:
@@ -70,26 +64,9 @@ class RPESquare(Anchored):
 
     def _hard(self, scores: Tensor, anchors: Anchors, cache: Cache | None) -> Tensor:
         assert anchors.distances is not None
-        own = anchors.distances[..., 0]
         if torch.is_grad_enabled() and cache is None:
-            return hard_square(scores, own, anchors.rows())
-        return look_up(scores, own, append(cache, "distances", own, -1, anchors.keys))
-
-    def _top(self, scores: Tensor, anchors: Anchors, cache: Cache | None) -> Tensor:
-        """A sum over pairs of anchors. Where position j has left out a share l_j of its weights, the term is off by
-        at most (l_j + l_i) (max - min over m of q_j . R_m)."""
-        assert anchors.distances is not None
-        assert anchors.shares is not None
-        if torch.is_grad_enabled() and cache is None:
-            return self._soft(scores, anchors.used(), cache)
-        distances = append(cache, "distances", anchors.distances, -2, anchors.keys)
-        shares = append(cache, "shares", anchors.shares, -2, anchors.keys)
-        term = scores.new_zeros(())
-        for own in range(anchors.distances.shape[-1]):
-            for other in range(distances.shape[-1]):
-                looked_up = look_up(scores, anchors.distances[..., own], distances[..., other])
-                term = term + anchors.shares[..., own, None] * shares[..., None, :, other] * looked_up
-        return term
+            return hard_square(scores, anchors.distances, anchors.rows())
+        return look_up(scores, anchors.distances, append(cache, "distances", anchors.distances, -1, anchors.keys))
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return self._clip((j - natural_anchor(tokens, j)) - (i - natural_anchor(tokens, i)))

@@ -1,12 +1,14 @@
 """Several embeddings at once, such as `rpe-square+rpe-absolute`."""
 
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.position import Cache, Position
+from ldhd.positions.context import Cache, Context
+from ldhd.positions.position import Position
 
 
 class Sum(Position):
@@ -25,29 +27,22 @@ class Sum(Position):
         for term, _ in self._each(None):
             term.check_fits(tokens, training)
 
-    def embed(
-        self,
-        tokens: Int[Tensor, "B q"],
-        positions: Int[Tensor, "B q"],
-        valid: Bool[Tensor, "B q"],
-        cache: Cache | None,
-    ) -> Float[Tensor, "B q D"] | float:
+    def anchors(self) -> dict[int, nn.Module]:
+        found = enumerate(term for term, _ in self._each(None))
+        return {index: module for index, term in found for module in term.anchors().values()}
+
+    def embed(self, tokens: Int[Tensor, "B q"], context: Context) -> Float[Tensor, "B q D"] | float:
         total: Tensor | float = 0.0
-        for term, own in self._each(cache):
-            total = total + term.embed(tokens, positions, valid, own)
+        for term, own in self._each(context.cache):
+            total = total + term.embed(tokens, replace(context, cache=own))
         return total
 
     def bias(
-        self,
-        q: Float[Tensor, "B H q d"],
-        k: Float[Tensor, "B H k d"],
-        hidden: Float[Tensor, "B q D"],
-        visible: Bool[Tensor, "#B 1 q k"],
-        cache: Cache | None,
+        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
     ) -> Float[Tensor, "#B H q k"] | float:
         total: Tensor | float = 0.0
-        for term, own in self._each(cache):
-            total = total + term.bias(q, k, hidden, visible, own)
+        for term, own in self._each(context.cache):
+            total = total + term.bias(q, k, replace(context, cache=own))
         return total
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:

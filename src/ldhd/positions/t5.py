@@ -44,9 +44,7 @@ class T5(Relative):
         self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
     ) -> Float[Tensor, "#B H q k"]:
         distance = (queries[:, :, None] - keys[:, None, :]).clamp(0, self.max_distance)
-        term = self.table[:, self.bucket_of_distance[distance]].movedim(0, 1)
-        # the attention divides by sqrt(d) afterwards; this term is not divided
-        return (term * math.sqrt(self.head_dimension)).to(q.dtype)
+        return self.table[:, self.bucket_of_distance[distance]].movedim(0, 1).to(q.dtype)
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return bucket(j - i, self.buckets, self.max_distance)

@@ -15,7 +15,7 @@ class TrainConfig(BaseModel):
     """Length of the cosine, if training stops before its end (the paper: 10000, stopped at 1000)."""
     batch_size: int = Field(default=256, ge=1, le=1_000_000)
     accumulation: int = Field(default=1, ge=1)
-    """Batches whose gradients are averaged for one step."""
+    """Number of batches whose gradients are averaged for one step."""
     samples: int | Literal["endless"] = 10_000
     """Size of the training set, or fresh instances at every step."""
     priming_share: float = Field(default=0.0, ge=0.0, lt=1.0, exclude_if=lambda value: value == 0)
@@ -33,12 +33,12 @@ class TrainConfig(BaseModel):
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """`auto` uses bfloat16 autocast on CUDA devices that support it; CPUs without AMX are slower with it."""
     settle: float = Field(default=0.0, ge=0.0, le=1.0, exclude_if=lambda value: value == 0)
-    """Share of the steps, at the end, in which the model is trained as it is tested: anchors that are hard in a test
-    are hard, and nothing is random. What was learned by the anchors stays as it is then."""
+    """Share of the steps, at the end, that are the fine-tuning phase: the model is trained as it is tested, anchors
+    that are hard in tests are hard and keep what they have learned, and nothing is random."""
     evaluate_every: int = Field(default=50, ge=1)
     measure_test_scales: bool = Field(default=False, exclude_if=lambda value: not value)
     """Whether accuracy at the test scales is measured along with that at the training scales, as `test_accuracy` in
-    the metrics. It is for learning curves; nothing is ever chosen by it."""
+    the metrics. It is for learning curves only; nothing is ever chosen by it."""
     checkpoint_every: int = Field(default=100, ge=1)
 
     @model_validator(mode="after")

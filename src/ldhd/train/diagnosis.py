@@ -1,4 +1,4 @@
-"""Why a model learns or does not: how sharp its anchors are, and whether anything looks at what is needed."""
+"""Why a model learns or does not: how sharp its anchors are, and whether any head attends to what is needed."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ldhd import seeds
 from ldhd.model import GPT
-from ldhd.model.looks import looks
+from ldhd.model.recording import record_attention
 from ldhd.tasks import Task
 from ldhd.train.data import to_tensors
 
@@ -16,13 +16,16 @@ INSTANCES = 16
 
 
 def diagnosis(model: GPT, task: Task, scale: int, seed: int) -> dict[str, Any]:
-    """`anchor_entropy`: for each layer and anchored term, of each head's anchors, the mean over positions in nats.
-    `needed`: for each slot the largest attention any head pays to it, the mean over the answer tokens that have it.
+    """Return two measures on instances of one scale.
+
+    `anchor_entropy` is the entropy of each head's anchors in nats, for each layer and anchored term, averaged over
+    positions. `needed` is for each slot the largest attention that any head pays to it, averaged over the answer tokens
+    that need it.
     """
     stream = seeds.generator(seed, "diagnosis", scale)
     instances = [task.sample(scale, stream) for _ in range(INSTANCES)]
     inputs, _ = to_tensors(instances)
-    found = looks(model, inputs.to(next(model.parameters()).device))
+    found = record_attention(model, inputs.to(next(model.parameters()).device))
     real = torch.tensor([[place < len(i.text) - 1 for place in range(inputs.shape[1])] for i in instances])
     best = torch.stack([layer.amax(1) for layer in found.attention]).amax(0)
     paid: dict[str, list[float]] = {}
@@ -38,6 +41,6 @@ def diagnosis(model: GPT, task: Task, scale: int, seed: int) -> dict[str, Any]:
 
 
 def mean_entropy(weights: Float[Tensor, "B A n n"], real: Bool[Tensor, "B n"]) -> Float[Tensor, " A"]:
-    """The entropy of each head's weights, the mean over the positions that are no padding."""
+    """Return the entropy of each head's weights, averaged over the positions that are not padding."""
     entropy = torch.special.entr(weights).sum(-1)
     return (entropy * real[:, None]).sum((0, 2)) / real.sum()

@@ -4,15 +4,17 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from ldhd import seeds
 from ldhd.model import GPT
-from ldhd.positions.unique import part_of_batch
 from ldhd.tasks import Task
 from ldhd.train import parallel
 from ldhd.train.config import TrainConfig
@@ -21,7 +23,38 @@ from ldhd.train.diagnosis import diagnosis
 from ldhd.train.state import State
 
 LIVE_INSTANCES = 64
-"""Instances a training scale in the accuracy shown during training."""
+"""Instances of each scale in the accuracy measured during training."""
+
+
+class Phase(Enum):
+    """A phase of training: first the model explores, then it is fine-tuned as it will be tested.
+
+    While it explores, anchors that are hard in tests are soft, and dropout, the sharpness of attention and the
+    visibility of distant keys are random. In the fine-tuning phase nothing is random, and hard anchors stay where they
+    are, since they get no gradient.
+    """
+
+    EXPLORE = "explore"
+    FINETUNE = "finetune"
+
+    @staticmethod
+    def of(step: int, config: TrainConfig) -> "Phase":
+        """Return the phase of a step, counted from 0; `config.settle` is the fine-tuning phase's share of the steps."""
+        return Phase.EXPLORE if step < (1 - config.settle) * config.steps else Phase.FINETUNE
+
+
+@dataclass(frozen=True)
+class Update:
+    """The loss before an update, in its two terms, and the norm of the gradient."""
+
+    cross_entropy: float
+    penalty: float
+    gradient_norm: float
+
+    @property
+    def loss(self) -> float:
+        """What is optimised."""
+        return self.cross_entropy + self.penalty
 
 
 def train(
@@ -43,7 +76,7 @@ def train(
     device = next(state.model.parameters()).device
     while state.step < config.steps and not parallel.any_of(stop()):
         started = time.perf_counter()
-        loss, norm = update(state, data, config, seed, device)
+        done = update(state, data, config, seed, device)
         state.step += 1
         due = state.step % config.evaluate_every == 0 or state.step == config.steps
         if due and parallel.rank() == 0:
@@ -51,9 +84,11 @@ def train(
             state.metrics.append(
                 {
                     "step": state.step,
-                    "loss": loss,
+                    "loss": done.loss,
+                    "cross_entropy": done.cross_entropy,
+                    "penalty": done.penalty,
                     "learning_rate": config.learning_rate * schedule(state.step - 1, config),
-                    "gradient_norm": norm,
+                    "gradient_norm": done.gradient_norm,
                     "accuracy": live_accuracy(state.model, task, scales, seed),
                     **(
                         {"test_accuracy": live_accuracy(state.model, task, test_scales, seed)}
@@ -64,11 +99,11 @@ def train(
                 }
             )
         state.seconds += time.perf_counter() - started
-        on_step(state, loss)
+        on_step(state, done.loss)
 
 
 def schedule(step: int, config: TrainConfig) -> float:
-    """Factor of the learning rate at a step counted from 0: linear warm-up, then half a cosine down to 0."""
+    """Return the factor of the learning rate at a step counted from 0: linear warm-up, then half a cosine down to 0."""
     total = config.schedule_steps or config.steps
     warmup = config.warmup * total
     if step < warmup:
@@ -77,7 +112,7 @@ def schedule(step: int, config: TrainConfig) -> float:
 
 
 def live_accuracy(model: nn.Module, task: Task, scales: Sequence[int], seed: int) -> dict[str, float]:
-    """Exact match at each training scale in one forward pass.
+    """Return the exact match at each scale, by one forward pass.
 
     Greedy decoding writes the whole answer exactly when every token is the most likely one after the right
     prefix, so no decoding is needed for this number.
@@ -90,52 +125,67 @@ def live_accuracy(model: nn.Module, task: Task, scales: Sequence[int], seed: int
         for _ in range(LIVE_INSTANCES)
     ]
     inputs, targets = (tensor.to(device) for tensor in to_tensors(instances))
-    model.eval()
     with torch.no_grad():
-        right = ((model(inputs).argmax(-1) == targets) | (targets == IGNORED)).all(dim=1).float()
-    model.train()
+        likeliest = model(inputs, exploring=False).argmax(-1)
+    right = ((likeliest == targets) | (targets == IGNORED)).all(dim=1).float()
     return {
         str(scale): value for scale, value in zip(scales, right.view(len(scales), -1).mean(1).tolist(), strict=True)
     }
 
 
-def update(
-    state: State, data: TrainingData, config: TrainConfig, seed: int, device: torch.device
-) -> tuple[float, float]:
-    """One update; the loss before it and the norm of its gradient."""
+def update(state: State, data: TrainingData, config: TrainConfig, seed: int, device: torch.device) -> Update:
+    """Do one update of the weights."""
     for group in state.optimizer.param_groups:
         group["lr"] = config.learning_rate * schedule(state.step, config)
-    state.model.train(state.step < (1 - config.settle) * config.steps)
     state.optimizer.zero_grad()
-    total = torch.zeros((), device=device)
-    # dropout and random offsets draw from the global stream: give each step its own, and leave the caller's alone
+    terms = torch.zeros(2, device=device)
+    noise = seeds.derive(seed, "noise", state.step, *([parallel.rank()] if parallel.rank() else []))
+    generator = torch.Generator(device).manual_seed(noise)
+    # dropout draws from the global stream: each step has a stream of its own, and the caller's is left alone
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        torch.manual_seed(seeds.derive(seed, "noise", state.step, *([parallel.rank()] if parallel.rank() else [])))
+        torch.manual_seed(noise)
         for part in range(config.accumulation):
-            inputs, targets = (tensor.to(device) for tensor in data.batch(state.step * config.accumulation + part))
-            tokens = int((targets != IGNORED).sum()) * config.accumulation
-            own = parallel.my_part(inputs)
-            with part_of_batch(len(own) / (len(inputs) * config.accumulation)):
-                loss = _loss(state.model, own, parallel.my_part(targets), config, device) / tokens
-            loss.backward()
-            total += loss.detach()
-    parallel.add_up([*(p.grad for p in state.model.parameters() if p.grad is not None), total])
+            inputs, targets = data.batch(state.step * config.accumulation + part)
+            found = _loss_terms(state, inputs, targets, config, generator)
+            found.sum().backward()
+            terms += found.detach()
+    parallel.add_up([*(p.grad for p in state.model.parameters() if p.grad is not None), terms])
     norm = nn.utils.clip_grad_norm_(state.model.parameters(), config.gradient_clip).item()
-    if not (math.isfinite(total.item()) and math.isfinite(norm)):
+    cross_entropy, penalty = terms.tolist()
+    done = Update(cross_entropy, penalty, norm)
+    if not (math.isfinite(done.loss) and math.isfinite(norm)):
         raise FloatingPointError(
-            f"at step {state.step} the loss became {total.item()} and its gradient {norm}; lower train.learning_rate"
+            f"at step {state.step} the loss became {done.loss} and its gradient {norm}; lower train.learning_rate"
         )
     state.optimizer.step()
-    return total.item(), norm
+    return done
 
 
-def _loss(model: nn.Module, inputs: Tensor, targets: Tensor, config: TrainConfig, device: torch.device) -> Tensor:
-    """The sum over all tokens to be predicted."""
-    targets = targets.flatten()
-    places = (targets != IGNORED).nonzero()[:, 0]
+def _loss_terms(
+    state: State, inputs: Tensor, targets: Tensor, config: TrainConfig, generator: torch.Generator
+) -> Float[Tensor, "2"]:
+    """Return this process's share of cross-entropy and penalty of a batch, so that both add up to means of the step.
+
+    The cross-entropy is averaged over the tokens to be predicted. A penalty is a mean over the sequences it is computed
+    from and counts by their share of those of the step.
+    """
+    device = generator.device
+    own, wanted = parallel.my_part(inputs), parallel.my_part(targets).flatten()
+    places = (wanted != IGNORED).nonzero()[:, 0]
+    penalties: list[Tensor] = []
     with autocast(config, device):
-        logits = model(inputs, places=places)
-    return F.cross_entropy(logits.float(), targets[places], reduction="sum")
+        logits = state.model(
+            own.to(device),
+            places=places.to(device),
+            exploring=Phase.of(state.step, config) is Phase.EXPLORE,
+            generator=generator,
+            penalties=penalties,
+        )
+    cross_entropy = F.cross_entropy(logits.float(), wanted[places].to(device), reduction="sum")
+    tokens = int((targets != IGNORED).sum()) * config.accumulation
+    share = len(own) / (len(inputs) * config.accumulation)
+    penalty = torch.stack(penalties).sum() if penalties else torch.zeros((), device=device)
+    return torch.stack([cross_entropy / tokens, share * penalty])
 
 
 def autocast(config: TrainConfig, device: torch.device) -> contextlib.AbstractContextManager[Any]:

@@ -1,0 +1,56 @@
+"""What a position embedding may use besides tokens, queries and keys."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+Cache = dict[str, Tensor]
+"""What an embedding keeps of earlier tokens in incremental decoding: tensors by name, with room for tokens to come."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """One forward pass through a layer, as its position embedding sees it.
+
+    Letters: B batch, q new tokens, k all tokens seen (cached and new), D dimension of the model.
+    """
+
+    positions: Int[Tensor, "B q"]
+    """Position of each new token, counted from 0 among the tokens that are not padding."""
+    valid: Bool[Tensor, "B q"]
+    """Which of the new tokens are not padding."""
+    visible: Bool[Tensor, "#B 1 q k"]
+    """Which keys each query may attend to. A padding token sees itself, so that no row is empty."""
+    hidden: Float[Tensor, "B q D"] | None = None
+    """The hidden states that the attention's projections read; None in `embed` and `rotate`."""
+    cache: Cache | None = None
+    """The embedding's own cache in incremental decoding, None otherwise."""
+    exploring: bool = False
+    """Whether the model is in the exploratory phase of training: anchors that are hard in tests are soft, and ids,
+    offsets and the visibility of distant keys are random."""
+    generator: torch.Generator | None = None
+    """Source of all random numbers; None is torch's global stream."""
+    penalties: list[Tensor] | None = None
+    """Collects scalar terms that are to be added to the loss; None if nobody adds them."""
+
+    @property
+    def keys(self) -> int:
+        """The number of tokens seen so far, the new ones and padding included."""
+        return self.visible.shape[-1]
+
+    @staticmethod
+    def causal(hidden: Float[Tensor, "B q D"], **rest: Any) -> "Context":
+        """The context of whole strings without padding; `rest` sets further fields."""
+        batch, length, _ = hidden.shape
+        index = torch.arange(length, device=hidden.device)
+        valid = torch.ones(1, 1, dtype=torch.bool, device=hidden.device).expand(batch, length)
+        visible = (index <= index[:, None])[None, None]
+        return Context(index.expand(batch, length), valid, visible, hidden, **rest)
+
+
+def key_positions(visible: Bool[Tensor, "#B 1 q k"]) -> Int[Tensor, "#B k"]:
+    """The position of each key, counted from 0 among the keys that are not padding."""
+    return (visible[:, 0, -1].cumsum(-1) - 1).clamp(min=0)
