@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ldhd.experiments.outcomes import Outcome, smallest_depths
-from ldhd.report.plot import seeds_of
+from ldhd.report.figures.accuracy import seeds_of
 from ldhd.report.table import percent
 from ldhd.statistics import mean_interval
 

@@ -32,12 +32,13 @@ def test_theory_snippet(capsys):
 
 
 def test_report_snippet(capsys, monkeypatch, tmp_path):
-    (code,) = blocks("docs/report.md", "python")
+    report, figure = blocks("docs/report.md", "python")
     (tmp_path / "results").symlink_to(ROOT / "results")
     monkeypatch.chdir(tmp_path)
-    exec(code, {})
+    exec(report + figure, {})
     assert "copy rpe-square (small) generalises 1.0" in capsys.readouterr().out
     assert (tmp_path / "report.html").exists()
+    assert (tmp_path / "copy.pdf").exists()
 
 
 def test_predict_page(tmp_path, monkeypatch, capsys):

@@ -74,11 +74,11 @@ def draw_all(page):
 
 
 def visible(page, figure, name):
-    """What plotly draws of the traces with this name."""
+    """What plotly draws of the traces of this group."""
     return page.evaluate(
         """([figure, name]) => document.querySelectorAll('[data-figure] .canvas')[figure].data
-             .filter(trace => trace.name.startsWith(name)).map(trace => [trace.meta, trace.visible !== false
-             && trace.visible !== 'legendonly'])""",
+             .filter(trace => (trace.legendgroup || '').startsWith(name))
+             .map(trace => [trace.meta, trace.visible !== false && trace.visible !== 'legendonly'])""",
         [figure, name],
     )
 

@@ -81,14 +81,14 @@ def test_points_lead_to_runs_that_are_listed(sample):
 
 def test_curves_are_the_statistics(sample):
     report, page = sample
-    rpe = next(cell for cell in report.cells if cell.position == "rpe")
+    rpe = next(group for group in report.groups if group.position == "rpe")
     (figure,) = [
         figure
         for figure in embedded(page, "figures")
         if {"seeds", "mean"} <= {t.get("meta") for t in figure.get("data", [])}
-        and any(t["name"].startswith("rpe (") for t in figure["data"])
+        and any(t["name"].startswith("RPE (") for t in figure["data"])
     ]
-    own = {t["meta"]: t for t in figure["data"] if t["name"].startswith("rpe (")}
+    own = {t["meta"]: t for t in figure["data"] if t.get("legendgroup", "").startswith("rpe (")}
     assert own["mean"]["x"] == rpe.scales
     assert own["mean"]["y"] == pytest.approx([rpe.mean(scale) for scale in rpe.scales], abs=1e-4)
     assert sorted(own["seeds"]["y"][k] for k, x in enumerate(own["seeds"]["x"]) if x == 8) == [0.0, 0.04, 0.08]
@@ -123,7 +123,7 @@ def test_ledger_and_benchmarks(sample):
     assert "step small GPT-2 1.90" in said
 
 
-def test_traces_are_kept_for_each_fate(sample):
+def test_traces_are_kept_for_each_outcome(sample):
     traces = embedded(sample[1], "traces")
     assert [trace["label"] for trace in traces] == [
         "rpe-square (small), seed 0, right",
@@ -131,7 +131,7 @@ def test_traces_are_kept_for_each_fate(sample):
         "rpe-square, seed 0, right",
         "rpe-square, seed 2, not fitted",
     ]
-    assert traces[0]["attention"][0][0][0][1] == round(1000 * trace_of()["attention"][0][0][0][1])
+    assert traces[0]["views"]["attention"]["0.0"][0][1] == round(1000 * trace_of()["attention"][0][0][0][1])
 
 
 def test_nothing_is_asked_of_the_network(sample):
@@ -141,7 +141,7 @@ def test_nothing_is_asked_of_the_network(sample):
 def test_the_config_of_a_cell_is_written_once(sample):
     """A thousand runs stay readable: what they share is not repeated."""
     report, page = sample
-    assert page.count("&quot;gradient_clip&quot;") == len(report.cells) == 3
+    assert page.count("&#34;gradient_clip&#34;") == len(report.groups) == 3
 
 
 def test_what_users_wrote_is_text(tmp_path):

@@ -3,17 +3,14 @@
 from dataclasses import asdict
 from pathlib import Path
 
-from ldhd.experiments.groups import Group
 from ldhd.experiments.outcomes import Outcome, outcomes, preset_groups
 from ldhd.experiments.presets import PRESETS
-from ldhd.positions import POSITIONS
 from ldhd.report import reproduction
-from ldhd.report.by_task import draw_by_task
-from ldhd.report.plot import MOST_BANDS
-from ldhd.report.preset_figures import Results, draw_view
+from ldhd.report.preset_figures import Results, view_figure
+from ldhd.report.render_matplotlib import draw
 from ldhd.report.reproduction import Reproduction, predicted_verdicts, write_preset
 from ldhd.report.terminal import print_result
-from report.samples import config_of, record_of
+from report.samples import record_of
 
 
 def test_a_mean_stands_beside_its_interval_over_seeds(capsys):
@@ -57,7 +54,7 @@ def test_titles_of_panels_name_the_prediction():
     configs = preset.configs("quick")
     groups = preset_groups(preset, configs, [record_of(config) for config in configs])
     found = list(outcomes(preset, groups, {configs[0].hash: "fails"}))
-    figure = draw_view(preset.view, Results(preset, groups, found))
+    figure = draw(view_figure(preset.view, Results(preset, groups, found)))
     assert [axes.get_title("left") for axes in figure.axes if axes.axison] == ["RPE; predicted: fails", "RPE-Square"]
 
 
@@ -77,8 +74,8 @@ def test_every_view_has_a_figure():
         preset = PRESETS[name]
         configs = preset.configs("quick")
         groups = preset_groups(preset, configs, [record_of(config) for config in configs])
-        figure = draw_view(preset.view, Results(preset, groups, list(outcomes(preset, groups))))
-        assert figure.axes
+        figure = view_figure(preset.view, Results(preset, groups, list(outcomes(preset, groups))))
+        assert any(panel.marks for panel in figure.panels)
 
 
 def test_shares_of_priming_are_named_once_below_the_panels():
@@ -86,7 +83,7 @@ def test_shares_of_priming_are_named_once_below_the_panels():
     configs = preset.configs("quick")
     groups = preset_groups(preset, configs, [record_of(config) for config in configs])
     found = list(outcomes(preset, groups, {configs[0].hash: "fails"}))
-    figure = draw_view(preset.view, Results(preset, groups, found))
+    figure = draw(view_figure(preset.view, Results(preset, groups, found)))
     titles = [axes.get_title("left") for axes in figure.axes]
     assert titles == ["RPE; predicted: fails without them", "RPE-Square"]
     (legend,) = figure.legends
@@ -102,34 +99,3 @@ def test_peers_are_drawn_as_curves_too_each_task_with_all_embeddings(tmp_path):
         f"peers{which}.{kind}" for which in ("", "-curves") for kind in ("png", "pdf")
     }
     assert all(Path(path).stat().st_size > 1000 for path in written["figures"])
-
-
-def test_a_panel_for_each_task_and_every_embedding_named_once():
-    cells = {
-        task: [
-            Group(task, name, "small", (record_of(config_of(task, name), beyond=far),), label=name)
-            for name, far in found.items()
-        ]
-        for task, found in {"copy": {"rpe-square": 1.0, "rpe": 0.0}, "parity": {"rpe": 0.5}}.items()
-    }
-    figure = draw_by_task(cells, "far")
-    copy, parity = figure.axes
-    assert [axes.get_title("left") for axes in (copy, parity)] == ["copy", "parity"]
-    assert [list(line.get_ydata()[-1:]) for line in copy.lines] == [[1.0], [0.0]]
-    assert [list(line.get_ydata()[-1:]) for line in parity.lines] == [[0.5]]
-    assert copy.lines[1].get_color() == parity.lines[0].get_color()
-    assert copy.lines[0].get_marker() != copy.lines[1].get_marker() == parity.lines[0].get_marker()
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["training scales", "rpe-square", "rpe"]
-    assert [handle.get_color() for handle in legend.legend_handles[1:]] == [
-        POSITIONS[name].color for name in ("rpe-square", "rpe")
-    ]
-
-
-def test_bands_are_left_out_where_they_would_hide_each_other():
-    for count, bands in ((MOST_BANDS, MOST_BANDS), (MOST_BANDS + 1, 0)):
-        records = tuple(record_of(config_of("copy", "rpe", seed), beyond=0.5) for seed in (0, 1))
-        cells = [Group("copy", "rpe", "small", records, label=str(number)) for number in range(count)]
-        (axes,) = draw_by_task({"copy": cells}, "far").axes
-        assert len(axes.lines) == count
-        assert len(axes.collections) == 2 * bands  # with a band come its seeds

@@ -33,7 +33,7 @@ def test_our_tasks_and_embeddings_come_first(tmp_path):
         config = config_of(task, position)
         write_run(tmp_path, config, record_of(config))
     found = [(run.config.task, run.config.position) for run in find_runs([tmp_path]).finished]
-    assert found == [("copy", "rope"), ("addition", "none"), ("addition", "rpe-square")]
+    assert found == [("copy", "rope"), ("addition", "rpe-square"), ("addition", "none")]
 
 
 @pytest.mark.parametrize(

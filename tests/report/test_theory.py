@@ -2,28 +2,29 @@
 
 import json
 
+import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from ldhd.cli import main
-from ldhd.report import theory_figures
+from ldhd.report.figures import theory
+from ldhd.report.figures.marks import HeatMap
 
 
-def test_every_picture_has_marks(tmp_path):
-    for name, draw in theory_figures.FIGURES.items():
-        figure = Figure(layout="constrained")
-        draw(figure)
-        for axes in figure.axes:
-            assert axes.lines or axes.patches or axes.images, name
+@pytest.mark.parametrize("name", theory.FIGURES)
+def test_every_figure_shows_finite_numbers(name):
+    for panel in theory.FIGURES[name]().panels:
+        assert panel.marks
+        for mark in panel.marks:
+            shown = np.array(mark.values if isinstance(mark, HeatMap) else [mark.x, mark.y])
+            assert shown.size > 1
+            assert np.isfinite(shown).all()
 
 
 def test_grpe_dots_lie_on_their_lines():
-    figure = Figure()
-    theory_figures.grpe_dynamics(figure)
-    lines = figure.axes[0].lines
-    for flow, dots in zip(lines[::2], lines[1::2], strict=True):
-        step = (len(flow.get_ydata()) - 1) // 15
-        assert dots.get_ydata() == pytest.approx(flow.get_ydata()[::step], abs=0.02)
+    (panel,) = theory.grpe_dynamics().panels
+    for flow, dots in zip(panel.marks[::2], panel.marks[1::2], strict=True):
+        step = (len(flow.y) - 1) // 15
+        assert dots.y == pytest.approx(flow.y[::step], abs=0.02)
 
 
 def test_verify_on_the_command_line(tmp_path, capsys):
@@ -35,7 +36,7 @@ def test_verify_on_the_command_line(tmp_path, capsys):
         ("example-3", "fails as printed"),
         ("theorem-1", "holds with a correction"),
     ]
-    assert {path.stem for path in tmp_path.glob("*.png")} == set(theory_figures.FIGURES)
+    assert {path.stem for path in tmp_path.glob("*.png")} == set(theory.FIGURES)
     with pytest.raises(SystemExit) as ended:
         main(["verify", "theorem-2x"])
     assert ended.value.code == 2

@@ -18,10 +18,10 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """The ledger of the paper's claims, computed: what holds, what holds corrected, what fails."""
+    from ldhd.report.figures.theory import draw_theory
     from ldhd.report.ledger import Ledger
     from ldhd.report.progress import watch
     from ldhd.report.terminal import print_result
-    from ldhd.report.theory_figures import draw_theory
     from ldhd.theory.ledger import CLAIMS, verify
 
     found = verify(claims or ())

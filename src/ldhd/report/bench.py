@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich import box
 from rich.console import RenderableType
@@ -11,10 +11,8 @@ from rich.table import Table
 
 from ldhd.bench import Case
 from ldhd.bench.ratio import machine
-from ldhd.report.plot import save_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from ldhd.report.figures.growth import growth_figure
+from ldhd.report.render_matplotlib import save_figure
 
 MEANINGS = {
     "speed": "time of the opponent over ours: above 1, we are faster",
@@ -56,37 +54,6 @@ class BenchResult:
 
 
 def plot_growth(cases: Sequence[Case], folder: Path) -> list[Path]:
-    """The picture of `draw_growth`, if there is one."""
-    figure = draw_growth(cases)
+    """Draw how time grows with length, if that was measured."""
+    figure = growth_figure(cases)
     return [] if figure is None else [save_figure(figure, folder / "attention.png", dpi=150)]
-
-
-def draw_growth(cases: Sequence[Case]) -> "Figure | None":
-    """Time against length, on logarithmic axes, with the fitted exponent; nothing if no such case was measured."""
-    from matplotlib.figure import Figure
-
-    grown = [case for case in cases if case.measure == "growth" and case.n is not None]
-    if not grown:
-        return None
-    exponents = {
-        case.case.split(", time")[0]: case.ratio
-        for case in cases
-        if case.measure == "exponent" and ", time" in case.case
-    }
-    figure = Figure(figsize=(7.5, 4.8), layout="constrained")
-    axes = figure.add_subplot()
-    for number, name in enumerate(dict.fromkeys(case.case.split(", forward")[0] for case in grown)):
-        line = [(case.n, case.ratio) for case in grown if case.case.split(", forward")[0] == name]
-        label = f"{name}  (n^{exponents[name]:.2f})" if name in exponents else name
-        colour, style = f"C{number % 10}", "-" if number < 10 else "--"
-        axes.plot(*zip(*line, strict=True), style, color=colour, marker="o", markersize=4, linewidth=1.5, label=label)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    lengths = sorted({case.n for case in grown if case.n is not None})
-    axes.set_xticks(lengths, [str(n) for n in lengths])
-    axes.set_xlabel("length n")
-    axes.set_ylabel(f"time for one string, rpe at n = {lengths[0]} as 1")
-    axes.set_title("Whole attention, forward and backward")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=8, frameon=False)
-    return figure

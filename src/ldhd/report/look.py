@@ -7,22 +7,21 @@ from zlib import crc32
 from ldhd.experiments.groups import Group
 from ldhd.positions import POSITIONS
 
-OTHER_COLOURS = ["#7F7F7F", "#9467BD", "#17BECF", "#BCBD22"]
+OTHER_COLORS = ["#7F7F7F", "#9467BD", "#17BECF", "#BCBD22"]
 """Colors of embeddings that are not in `POSITIONS`."""
 
-MARKERS = [("o", "circle"), ("s", "square"), ("D", "diamond"), ("^", "triangle-up"), ("v", "triangle-down")]
-MARKERS += [("P", "cross"), ("X", "x"), ("*", "star"), ("<", "triangle-left"), (">", "triangle-right")]
-MARKERS += [("p", "pentagon"), ("h", "hexagon"), ("8", "octagon"), ("d", "diamond-tall"), ("H", "hexagon2")]
-DASHES = [("-", "solid"), ("--", "dash"), ("-.", "dashdot"), (":", "dot")]
+MARKERS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star", "triangle-left"]
+MARKERS += ["triangle-right", "pentagon", "hexagon", "octagon", "diamond-tall", "hexagon2"]
+DASHES = ["solid", "dash", "dashdot", "dot"]
 
 
 @dataclass(frozen=True)
 class Look:
-    """A color, and a marker and a dash, each by its name in matplotlib and in plotly."""
+    """A color, and the names of a marker and a dash as in `ldhd.report.figures.marks`."""
 
-    colour: str
-    marker: tuple[str, str]
-    dash: tuple[str, str]
+    color: str
+    marker: str
+    dash: str
 
 
 def look(position: str, variant: int = 0) -> Look:
@@ -31,9 +30,9 @@ def look(position: str, variant: int = 0) -> Look:
     Sums and the embeddings of users take a color and a marker by a checksum of their name.
     """
     place = list(POSITIONS).index(position) if position in POSITIONS else crc32(position.encode())
-    other = OTHER_COLOURS[place % len(OTHER_COLOURS)]
-    colour = POSITIONS[position].color if position in POSITIONS else other
-    return Look(colour, MARKERS[place % len(MARKERS)], DASHES[variant % len(DASHES)])
+    other = OTHER_COLORS[place % len(OTHER_COLORS)]
+    color = POSITIONS[position].color if position in POSITIONS else other
+    return Look(color, MARKERS[place % len(MARKERS)], DASHES[variant % len(DASHES)])
 
 
 def looks(groups: Sequence[Group]) -> list[Look]:
@@ -45,6 +44,13 @@ def looks(groups: Sequence[Group]) -> list[Look]:
         variants[group.task, group.position] = variant + 1
         found.append(look(group.position, variant))
     return found
+
+
+def group_title(group: Group) -> str:
+    """The label of a group, with its embedding as papers write it."""
+    if not group.label.startswith(group.position):
+        return group.label
+    return position_title(group.position) + group.label.removeprefix(group.position)
 
 
 def position_title(position: str) -> str:

@@ -11,8 +11,9 @@ from rich.table import Table
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import Record, RunConfig, RunFolder, make_config
-from ldhd.experiments.groups import setting
-from ldhd.report.plot import plot_accuracy
+from ldhd.experiments.groups import group_runs, setting
+from ldhd.report.figures.accuracy import accuracy_figure
+from ldhd.report.render_matplotlib import save_figure
 from ldhd.report.table import accuracy_table, digit_table
 
 
@@ -48,7 +49,8 @@ class TrainedRuns:
 def draw_runs(records: Sequence[Record], out: Path, report: Path | None = None) -> TrainedRuns:
     """Draw the figure of some runs of the folder `out`, which is where it is written."""
     configs = {record.hash: RunFolder(out / record.hash).config() for record in records}
-    figure = plot_accuracy(records, out / figure_name(list(configs.values())), configs)
+    path = out / figure_name(list(configs.values()))
+    figure = save_figure(accuracy_figure(group_runs(records, configs)), path)
     return TrainedRuns(records, configs, out, figure, report)
 
 

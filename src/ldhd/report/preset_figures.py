@@ -3,22 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
-from typing import TYPE_CHECKING
 
 from ldhd.experiments.groups import Group
 from ldhd.experiments.outcomes import Outcome, smallest_depths
 from ldhd.experiments.preset import Preset
 from ldhd.experiments.views import Depths, Digits, Grid, Plane, Shares, Tasks, View
-from ldhd.report.figures.accuracy import accuracy_by_task, accuracy_panel, digit_figure, seeds_of
-from ldhd.report.figures.marks import Figure, Panel
-from ldhd.report.grid import draw_grid
+from ldhd.report.figures.accuracy import accuracy_panels, digit_figure, seeds_of
+from ldhd.report.figures.factors import factor_figure
+from ldhd.report.figures.marks import Figure
+from ldhd.report.figures.plane import plane_figure
 from ldhd.report.look import Look, look, looks, position_title
-from ldhd.report.render_matplotlib import draw
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
-
-COLUMNS = 3
 
 
 @dataclass(frozen=True)
@@ -35,47 +29,45 @@ class Results:
         return [f"{position_title(group.position)}{_fitted(group)}{_predicted(found)}" for group, found in pairs]
 
 
-def preset_figures(results: Results) -> "dict[str, Canvas]":
-    """Draw the figures of a preset, by the names of their files; without runs only those that need none."""
+def preset_figures(results: Results) -> dict[str, Figure]:
+    """Return the figures of a preset by the names of their files; without runs, only those that need none."""
     view, name = results.preset.view, results.preset.file_name
     if not results.groups and not isinstance(view, Plane):
         return {}
-    figures = {name: draw_view(view, results)}
+    figures = {name: view_figure(view, results)}
     if isinstance(view, Grid) and view.curves:
         figures[f"{name}-curves"] = _curves(results)
     return figures
 
 
 @singledispatch
-def draw_view(view: View, results: Results) -> "Canvas":
-    """Draw the main figure of a preset: by default, a panel for each group."""
-    return _draw_panels(results, results.titles())
+def view_figure(view: View, results: Results) -> Figure:
+    """Return the main figure of a preset: by default, a panel for each group."""
+    return _one_each(results, results.titles())
 
 
-@draw_view.register(Tasks)
-def _(view: Tasks, results: Results) -> "Canvas":
+@view_figure.register(Tasks)
+def _(view: Tasks, results: Results) -> Figure:
     titles = zip(results.groups, results.titles(), strict=True)
-    return _draw_panels(results, [f"{group.task}, {title}" for group, title in titles])
+    return _one_each(results, [f"{group.task}, {title}" for group, title in titles])
 
 
-@draw_view.register(Plane)
-def _(view: Plane, results: Results) -> "Canvas":
-    from ldhd.report.plane import plane_figure
-
+@view_figure.register(Plane)
+def _(view: Plane, results: Results) -> Figure:
     return plane_figure()
 
 
-@draw_view.register(Digits)
-def _(view: Digits, results: Results) -> "Canvas":
+@view_figure.register(Digits)
+def _(view: Digits, results: Results) -> Figure:
     pairs = zip(results.groups, results.outcomes, strict=True)
-    return draw(digit_figure([replace(group, label=f"{group.label}{_predicted(found)}") for group, found in pairs]))
+    return digit_figure([replace(group, label=f"{group.label}{_predicted(found)}") for group, found in pairs])
 
 
-@draw_view.register(Shares)
-def _(view: Shares, results: Results) -> "Canvas":
+@view_figure.register(Shares)
+def _(view: Shares, results: Results) -> Figure:
     configs = [group.config for group in results.groups if group.config is not None]
     scale = max(config.train.priming_scale or 0 for config in configs)
-    panels = []
+    panels: dict[str, list[Group]] = {}
     for position in dict.fromkeys(group.position for group in results.groups):
         own = [
             replace(group, label=f"{view.share(config)} of scale {scale}")
@@ -84,44 +76,37 @@ def _(view: Shares, results: Results) -> "Canvas":
         ]
         predicted = [_predicted(found) for found in results.outcomes if found.position == position]
         title = position_title(position) + next((f"{word} without them" for word in predicted if word), "")
-        panels.append(replace(accuracy_panel(own, _shades(own), counted=False), title=title))
-    return draw(_figure(results.preset, panels, legend=True))
+        panels[title] = own
+    styles = [style for own in panels.values() for style in _shades(own)]
+    return accuracy_panels(panels, results.preset.title, styles)
 
 
-@draw_view.register(Grid)
-def _(view: Grid, results: Results) -> "Canvas":
-    return draw_grid(results.outcomes, results.preset.title)
+@view_figure.register(Grid)
+def _(view: Grid, results: Results) -> Figure:
+    return factor_figure(results.outcomes, results.preset.title)
 
 
-@draw_view.register(Depths)
-def _(view: Depths, results: Results) -> "Canvas":
-    return draw_grid(smallest_depths(results.outcomes), results.preset.title, depths=True)
+@view_figure.register(Depths)
+def _(view: Depths, results: Results) -> Figure:
+    return factor_figure(smallest_depths(results.outcomes), results.preset.title, depths=True)
 
 
-def _draw_panels(results: Results, titles: Sequence[str]) -> "Canvas":
-    """Draw a panel with a title for each group."""
-    panels = [
-        replace(accuracy_panel([group], looks([group])), title=title)
-        for group, title in zip(results.groups, titles, strict=True)
-    ]
-    return draw(_figure(results.preset, panels))
+def _one_each(results: Results, titles: Sequence[str]) -> Figure:
+    """A panel with a title for each group."""
+    panels = {title: [group] for group, title in zip(results.groups, titles, strict=True)}
+    styles = [style for group in results.groups for style in looks([group])]
+    return accuracy_panels(panels, results.preset.title, styles, legend=False)
 
 
-def _figure(preset: Preset, panels: Sequence[Panel], legend: bool = False) -> Figure:
-    columns = min(COLUMNS, len(panels))
-    size = 3.5 * columns + 0.4, 2.5 * -(-len(panels) // columns) + 0.9
-    return Figure(panels, size, columns, preset.title, share="y", legend=legend)
-
-
-def _curves(results: Results) -> "Canvas":
-    """Draw exact match against scale, a panel for each task with all embeddings."""
+def _curves(results: Results) -> Figure:
+    """Exact match against scale, a panel for each task with all embeddings."""
     panels: dict[str, list[Group]] = {}
     for group in results.groups:
         panels.setdefault(group.task, []).append(replace(group, label=position_title(group.position)))
     trained, most = results.groups[0].train_scales, max(len(group.records) for group in results.groups)
     seeds = f"{'mean over ' * (most > 1)}{seeds_of(most)}"
     title = f"Trained on scales {min(trained)}-{max(trained)}, the same tasks and steps for all; {seeds}"
-    return draw(accuracy_by_task(panels, title))
+    return accuracy_panels(panels, title)
 
 
 def _fitted(group: Group) -> str:
@@ -139,4 +124,4 @@ def _shades(groups: Sequence[Group]) -> list[Look]:
     from matplotlib.colors import to_hex
 
     shades = [to_hex(colormaps["viridis"](0.85 * k / max(len(groups) - 1, 1))) for k in range(len(groups))]
-    return [replace(look(group.position), colour=shade) for group, shade in zip(groups, shades, strict=True)]
+    return [replace(look(group.position), color=shade) for group, shade in zip(groups, shades, strict=True)]

@@ -47,9 +47,12 @@ def draw(figure: Figure) -> "Canvas":
             axes.set_axis_off()
         else:
             _draw_panel(axes, panel, alone)
-    _join_labels(canvas, grid)
+            size = _fitting(panel.title, 11 if alone else 9, figure.size[0] / figure.columns)
+            axes.set_title(panel.title, loc="left", fontsize=size)
+    _drop_inner_labels(grid, figure.columns)
     if figure.title:
-        canvas.suptitle(figure.title, x=0.01, ha="left", fontsize=12 if alone else 11)
+        size = _fitting(figure.title, 12 if alone else 11, figure.size[0])
+        canvas.suptitle(figure.title, x=0.01, ha="left", fontsize=size)
     if figure.color_bar:
         canvas.colorbar(next(axes.images[0] for axes in grid if axes.images), ax=grid, shrink=0.8)
     if figure.legend:
@@ -57,25 +60,25 @@ def draw(figure: Figure) -> "Canvas":
     return canvas
 
 
-def _join_labels(canvas: "Canvas", grid: Sequence["Axes"]) -> None:
-    """Write a label that all of several panels have in common once."""
+def _drop_inner_labels(grid: Sequence["Axes"], columns: int) -> None:
+    """Write labels that all of several panels have in common at the left and at the bottom only."""
+    shown = [axes for axes in grid if axes.axison]
     for name in ("x", "y"):
-        labels = {getattr(axes, f"get_{name}label")() for axes in grid if axes.axison}
-        if len(grid) > 1 and len(labels) == 1:
-            getattr(canvas, f"sup{name}label")(labels.pop(), fontsize=9)
-            for axes in grid:
-                axes.set(**{f"{name}label": ""})
+        if len({getattr(axes, f"get_{name}label")() for axes in shown}) == 1:
+            for index, axes in enumerate(grid):
+                below = grid[index + columns :: columns]
+                if index % columns if name == "y" else any(other in shown for other in below):
+                    axes.set(**{f"{name}label": ""})
 
 
 def _draw_panel(axes: "Axes", panel: Panel, alone: bool) -> None:
     for mark in panel.marks:
         _draw_mark(axes, mark)
-    axes.set_title(panel.title, loc="left", fontsize=11 if alone else 9)
     axes.tick_params(labelsize=9 if alone else 8)
     axes.spines[["top", "right"]].set_visible(False)
     _set_axis(axes, panel.x, "x", alone)
     _set_axis(axes, panel.y, "y", alone)
-    if panel.y.percent:
+    if panel.y.percent or panel.y.scale == "log":
         axes.grid(axis="y", color="0.9")
         axes.set_axisbelow(True)
     if panel.square:
@@ -108,6 +111,12 @@ def _set_axis(axes: "Axes", axis: Axis, name: str, alone: bool) -> None:
         own.set_major_formatter(PercentFormatter(1.0))
     if axis.integer:
         own.set_major_locator(MaxNLocator(integer=True))
+
+
+def _fitting(text: str, size: float, width: float) -> float:
+    """The largest font size, up to `size`, at which every line of a text fits a width in inches."""
+    longest = max(map(len, text.split("\n")))
+    return min(size, 72 * width / (0.55 * max(longest, 1)))
 
 
 def _no_ticks() -> Any:
@@ -193,7 +202,7 @@ def _label(label: str) -> str | None:
 
 
 def _add_legend(canvas: "Canvas", grid: Sequence["Axes"]) -> None:
-    """Name every label of all panels once: beside a single panel, or below, where the figure grows by its height."""
+    """Name every label of all panels once: beside a single panel, or below, where the figure grows by its size."""
     named: dict[str, Any] = {}
     for axes in grid:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -205,6 +214,8 @@ def _add_legend(canvas: "Canvas", grid: Sequence["Axes"]) -> None:
     if len(grid) == 1 and longest <= LONGEST_BESIDE:
         canvas.legend(named.values(), named.keys(), loc="outside right center", **style)
         return
-    columns = max(1, min(5, int(canvas.get_figwidth() / (CHARACTER * longest + 0.6))))
+    width = CHARACTER * longest + 0.6
+    columns = max(1, min(5, int(canvas.get_figwidth() / width)))
+    canvas.set_figwidth(max(width, canvas.get_figwidth()))
     canvas.set_figheight(canvas.get_figheight() + 0.2 * math.ceil(len(named) / columns))
     canvas.legend(named.values(), named.keys(), loc="outside lower center", ncols=columns, **style)

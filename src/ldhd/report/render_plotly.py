@@ -16,7 +16,7 @@ SHADE = "rgba(128,128,128,0.16)"
 Json = dict[str, Any]
 
 
-def to_plotly(figure: Figure, height: int) -> Json:
+def to_plotly(figure: Figure, height: int, legend: bool = True) -> Json:
     """Render a figure of one panel, or of several below each other that share x.
 
     Returns:
@@ -24,13 +24,14 @@ def to_plotly(figure: Figure, height: int) -> Json:
     """
     panels = [panel for panel in figure.panels if panel is not None]
     data: list[Json] = []
-    layout: Json = {"height": height, "xaxis": _axis(panels[-1].x), "showlegend": figure.legend}
+    layout: Json = {"height": height, "xaxis": _axis(panels[-1].x), "showlegend": legend}
     for index, panel in enumerate(panels):
         number = "" if index == 0 else str(index + 1)
         top = 1 - index / len(panels)
         layout[f"yaxis{number}"] = _axis(panel.y)
         if len(panels) > 1:
             layout[f"yaxis{number}"] |= {"domain": [top - 0.86 / len(panels), top], "nticks": 4}
+            layout[f"yaxis{number}"]["title"]["font"] = {"size": 11}
             layout["xaxis"]["anchor"] = f"y{number}"
         data += [_trace(mark, panel) | ({"yaxis": f"y{number}"} if number else {}) for mark in panel.marks]
         if any(isinstance(mark, HeatMap) for mark in panel.marks):
@@ -62,7 +63,7 @@ def _line(line: Line, panel: Panel) -> Json:
         "mode": "lines+markers" if line.marker else "lines",
         "line": {"color": line.color, "dash": line.dash, "width": round(PIXELS * line.width, 1)},
         "hovertemplate": _hover(panel, line.texts),
-        "meta": line.link or "mean",
+        "meta": line.link or ("mean" if line.links else "line"),
         **_name(line),
         **_points_of(line),
     }
@@ -122,7 +123,7 @@ def _heat_map(heat_map: HeatMap, panel: Panel) -> Json:
 
 
 def _axis(axis: Axis) -> Json:
-    found: Json = {"title": {"text": axis.label}}
+    found: Json = {"title": {"text": escape(axis.label).replace("\n", "<br>")}}
     if axis.scale != "linear":
         found |= {"type": "log"}
     elif axis.range:
@@ -141,7 +142,7 @@ def _hover(panel: Panel, texts: Sequence[str]) -> str:
 def _name(mark: Line | Band | Points) -> Json:
     """The name in the legend, if the mark has a label, and the group it is shown and hidden with."""
     label = "" if isinstance(mark, Band) else mark.label
-    name = escape(label or mark.group)
+    name = escape((mark.name if isinstance(mark, Line) else "") or label or mark.group)
     return {"name": name, "legendgroup": escape(mark.group) or name, "showlegend": bool(label)}
 
 

@@ -22,10 +22,9 @@ from ldhd.experiments.views import Panels
 from ldhd.files import write_json
 from ldhd.report.figures.accuracy import accuracy_matrix
 from ldhd.report.html import write_report
-from ldhd.report.plot import save_figure
 from ldhd.report.preset_figures import Results, preset_figures
 from ldhd.report.progress import watch
-from ldhd.report.render_matplotlib import draw
+from ldhd.report.render_matplotlib import save_figure
 from ldhd.report.sweep import SweepView, failure_lines
 from ldhd.report.table import percent
 from ldhd.report.terminal import plain_table
@@ -180,7 +179,7 @@ def write_comparison(presets: Sequence[Preset], configs: Configs, records: Seque
     found = [by_hash[name] for name in own if name in by_hash]
     if len(compared) < 2 or not found:
         return []
-    figure = draw(accuracy_matrix(group_runs(found, own)))
+    figure = accuracy_matrix(group_runs(found, own))
     return [save_figure(figure, out / f"comparison.{kind}") for kind in ("png", "pdf")]
 
 

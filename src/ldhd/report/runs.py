@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from ldhd.experiments import RunConfig, RunFolder
+from ldhd.experiments.groups import setting
+from ldhd.experiments.preset import SIX
 from ldhd.experiments.studies import FinishedRun, StoredRun, find_stored, read_run
 from ldhd.files import BadFileError, read_json
 from ldhd.positions import POSITIONS
-from ldhd.report.summary import kind
 from ldhd.tasks import TASKS
 
 
@@ -117,11 +118,11 @@ def _rows(head: list[list[float]], width: int) -> bool:
 
 
 def _order(run: FinishedRun) -> tuple[Any, ...]:
-    """Our own tasks and embeddings in their order, users' after them by name."""
-    tasks, positions, config = list(TASKS), list(POSITIONS), run.config
+    """Sort by task and embedding: those of the paper's comparisons first, then our own, then users' by name."""
+    tasks, positions, config = list(TASKS), list(dict.fromkeys([*SIX, *POSITIONS])), run.config
     task = (tasks.index(config.task) if config.task in tasks else len(tasks), config.task)
     position = (positions.index(config.position) if config.position in positions else len(positions), config.position)
-    return (*task, *position, kind(config), config.seed)
+    return (*task, *position, setting(config), config.seed)
 
 
 def _read(stored: StoredRun, found: Runs) -> FinishedRun | None:

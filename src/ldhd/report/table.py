@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 
 from ldhd.experiments import Record, RunConfig
-from ldhd.report.summary import Cell, cells, per_position
+from ldhd.experiments.groups import Group, group_runs
 from ldhd.report.terminal import plain_table
 
 Configs = Mapping[str, RunConfig] | None
@@ -17,30 +17,30 @@ WIDEST_ANSWER = 16
 
 def accuracy_table(records: Sequence[Record], configs: Configs = None) -> Table:
     """Exact match by scale: a row for each embedding, the mean over its seeds and, below it, the range."""
-    grouped = cells(records, configs)
-    scales = sorted({scale for cell in grouped for scale in cell.scales})
-    models = list(dict.fromkeys(cell.model for cell in grouped))
-    table = plain_table(f"{grouped[0].task}: exact match in % by scale")
+    groups = group_runs(records, configs)
+    scales = sorted({scale for group in groups for scale in group.scales})
+    models = list(dict.fromkeys(group.model for group in groups))
+    table = plain_table(f"{groups[0].task}: exact match in % by scale")
     table.caption = f"model {' and '.join(models)}; training scales in bold"
     table.add_column("position")
     table.add_column("fitted")
     for scale in scales:
-        bold = "bold" if scale in grouped[0].train_scales else "not bold"
+        bold = "bold" if scale in groups[0].train_scales else "not bold"
         table.add_column(str(scale), justify="right", header_style=bold)
     table.add_column("verdict")
-    for cell in grouped:
-        values = [_cell_text(cell, scale) for scale in scales]
-        table.add_row(cell.label, f"{cell.fitted}/{len(cell.records)}", *values, cell.verdict())
+    for group in groups:
+        values = [_cell_text(group, scale) for scale in scales]
+        table.add_row(group.label, f"{group.fitted}/{len(group.records)}", *values, group.verdict())
     return table
 
 
 def digit_table(records: Sequence[Record], configs: Configs = None) -> Table | None:
     """Accuracy of each answer token, the first written first, at scales beyond training; None if there are none."""
     rows = [
-        (cell.label, scale, per_position(cell, scale))
-        for cell in cells(records, configs)
-        for scale in cell.scales
-        if scale > max(cell.train_scales)
+        (group.label, scale, group.per_position(scale))
+        for group in group_runs(records, configs)
+        for scale in group.scales
+        if scale > max(group.train_scales)
     ]
     rows = [row for row in rows if len(row[2]) <= WIDEST_ANSWER]
     if not rows:
@@ -55,12 +55,12 @@ def digit_table(records: Sequence[Record], configs: Configs = None) -> Table | N
     return table
 
 
-def _cell_text(cell: Cell, scale: int) -> str:
-    values = cell.exact(scale)
+def _cell_text(group: Group, scale: int) -> str:
+    values = group.exact(scale)
     if not values:
         return ""
     low, high = percent(min(values)), percent(max(values))
-    text = percent(cell.mean(scale))
+    text = percent(group.mean(scale))
     return text if low == high else f"{text}\n[dim]{low}-\n{high}[/dim]"
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ldhd.experiments.groups import Group
 from ldhd.report.figures.marks import Axis, Band, Bars, Figure, Line, Mark, Panel, Points, Span
-from ldhd.report.look import Look, looks
+from ldhd.report.look import Look, group_title, looks, position_title
 from ldhd.statistics import Mean, mean_interval
 
 MOST_BANDS = 6
@@ -51,7 +51,7 @@ def accuracy_panel(
     spread = links is not None or len(groups) <= MOST_BANDS
     for index, (group, look) in enumerate(zip(groups, styles, strict=True)):
         means = [(scale, group.interval(scale)) for scale in group.scales]
-        label = _label(group) if counted else group.label
+        label = _label(group) if counted else group_title(group)
         target = "" if links is None else links[group.label]
         if spread:
             marks += [*mean_band(means, look, group.label), _seeds(group, look)]
@@ -60,16 +60,25 @@ def accuracy_panel(
     return Panel(marks, _scale_axis(scales), share_axis("exact match"))
 
 
-def accuracy_by_task(tasks: Mapping[str, Sequence[Group]], title: str) -> Figure:
-    """A panel for each task with all its groups, which look alike in all panels; the first has the boldest line."""
-    styles = iter(looks([group for groups in tasks.values() for group in groups]))
+def accuracy_panels(
+    groups: Mapping[str, Sequence[Group]], title: str, styles: Sequence[Look] | None = None, legend: bool = True
+) -> Figure:
+    """Exact match against scale in several panels.
+
+    Args:
+        groups: Title of a panel -> the groups in it, of which the first has the boldest line.
+        title: The title above all panels.
+        styles: How each group of all panels in turn is drawn; by default as its embedding is drawn everywhere.
+        legend: Whether labels are explained below.
+    """
+    rest = iter(styles or looks([group for own in groups.values() for group in own]))
     panels = [
-        replace(accuracy_panel(groups, [next(styles) for _ in groups], counted=False), title=task)
-        for task, groups in tasks.items()
+        replace(accuracy_panel(own, [next(rest) for _ in own], counted=False), title=name)
+        for name, own in groups.items()
     ]
-    columns = min(COLUMNS, len(tasks))
-    size = 3.4 * columns + 0.4, 2.3 * -(-len(tasks) // columns) + 1.0
-    return Figure(panels, size, columns, title, share="y")
+    columns = min(COLUMNS, len(panels))
+    size = 3.4 * columns + 0.4, 2.4 * -(-len(panels) // columns) + 0.6
+    return Figure(panels, size, columns, title, share="y", legend=legend)
 
 
 def accuracy_matrix(groups: Sequence[Group]) -> Figure:
@@ -84,7 +93,7 @@ def accuracy_matrix(groups: Sequence[Group]) -> Figure:
         first = next(position for position in positions if (task, position) in found)
         for position in positions:
             own = found.get((task, position))
-            row, column = task if position == first else "", position if task == tasks[0] else ""
+            row, column = task if position == first else "", position_title(position) if task == tasks[0] else ""
             panels.append(_in_matrix(own, row, column) if own else None)
     size = 1.0 + 1.7 * len(positions), 0.6 + 1.4 * len(tasks)
     return Figure(panels, size, len(positions), "Exact match against scale", share="y", legend=False)
@@ -102,7 +111,7 @@ def final_accuracy(groups: Sequence[Group]) -> Figure:
         x = index + 0.7 * tasks.index(group.task)
         scale = group.scales[-1]
         mean, seeds = group.interval(scale), group.exact(scale)
-        marks.append(Bars([x], [mean.value], look.colour, group.position, hatched=not group.fitted))
+        marks.append(Bars([x], [mean.value], look.color, position_title(group.position), hatched=not group.fitted))
         if mean.low is not None and mean.high is not None:
             marks.append(Line([x, x], [mean.low, mean.high], "#404040", width=1.2))
         marks.append(Points([x] * len(seeds), seeds, "#262626", size=3.0, opacity=0.6))
@@ -119,7 +128,7 @@ def digit_figure(groups: Sequence[Group], styles: Sequence[Look] | None = None, 
     for index, (group, look) in enumerate(zip(groups, styles or looks(groups), strict=True)):
         means = _tokens(group, at)
         marks += mean_band(means, look, group.label) if len(groups) <= MOST_BANDS else []
-        marks.append(mean_line(means, look, index, group.label, group.label))
+        marks.append(mean_line(means, look, index, group_title(group), group.label))
     panel = Panel(marks, Axis("answer token, the first written first", integer=True), share_axis("right tokens"))
     return Figure([panel], (7.4, 3.6), title=f"{groups[0].task} at scale {at}, mean over seeds")
 
@@ -134,11 +143,11 @@ def mean_line(means: Means, look: Look, index: int, label: str, group: str = "",
     return Line(
         [x for x, _ in means],
         [mean.value for _, mean in means],
-        look.colour,
+        look.color,
         label,
-        group,
-        look.dash[1],
-        look.marker[1],
+        group=group,
+        dash=look.dash,
+        marker=look.marker,
         width=max(1.4, 3.2 - 0.6 * index),
         size=max(3.5, 7.5 - index),
         texts=[_bounds(mean) for _, mean in means],
@@ -152,7 +161,7 @@ def mean_band(means: Means, look: Look, group: str) -> list[Band]:
     if not bounds:
         return []
     x, low, high = zip(*bounds, strict=True)
-    return [Band(x, low, high, look.colour, group)]
+    return [Band(x, low, high, look.color, group)]
 
 
 def share_axis(label: str) -> Axis:
@@ -194,7 +203,7 @@ def _seeds(group: Group, look: Look) -> Points:
     return Points(
         [result.scale for result, _ in points],
         [result.exact for result, _ in points],
-        look.colour,
+        look.color,
         group=group.label,
         size=3.5,
         crossed=[not record.fitted for _, record in points],
@@ -228,4 +237,4 @@ def _label(group: Group) -> str:
     """The label of a group, with its number of seeds and how many of them fitted if not all did."""
     count = len(group.records)
     fitted = "" if group.fitted == count else f", {group.fitted} fitted"
-    return f"{group.label}, {seeds_of(count)}{fitted}"
+    return f"{group_title(group)}, {seeds_of(count)}{fitted}"

@@ -37,6 +37,8 @@ class Line:
     color: str
     label: str = ""
     """Its entry in the legend; lines without a label have none."""
+    name: str = ""
+    """What the page calls it under the pointer; by default its label."""
     group: str = ""
     """On the page, marks of one group are shown and hidden together."""
     dash: str = "solid"

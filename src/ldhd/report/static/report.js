@@ -74,13 +74,13 @@
   const plots = [...document.querySelectorAll('[data-figure]')];
   for (const div of plots) {
     const spec = figures[div.dataset.figure];
-    div.querySelector('.canvas').style.minHeight = `${spec.layout.height}px`;
+    const canvas = div.querySelector('.canvas');
+    canvas.style.minHeight = `${layout(spec, canvas.clientWidth || PAPER).height}px`;  // drawing it later moves nothing below
     const choice = div.querySelector('select');
     if (choice) choice.addEventListener('change', () => { spec.chosen = choice.value; draw(div, true); });
     for (const button of div.querySelectorAll('button[data-role]')) button.addEventListener('click', () => {
       const on = button.getAttribute('aria-pressed') !== 'true';
       button.setAttribute('aria-pressed', on);
-      const canvas = div.querySelector('.canvas');
       const shown = new Set(canvas.data.filter((trace) => trace.meta === 'mean' && trace.visible !== 'legendonly').map((trace) => trace.legendgroup));
       const chosen = canvas.data.map((trace, index) => [trace, index]).filter(([trace]) => trace.meta === button.dataset.role);
       Plotly.restyle(canvas, { visible: chosen.map(([trace]) => (on ? (shown.has(trace.legendgroup) ? true : 'legendonly') : false)) }, chosen.map(([, index]) => index));
@@ -106,7 +106,7 @@
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     for (let node = target; node; node = node.parentElement) if (node.tagName === 'DETAILS') node.open = true;
-    target.scrollIntoView({ block: 'center' });
+    target.scrollIntoView({ block: target.tagName === 'SECTION' ? 'start' : 'center' });
   }
   addEventListener('hashchange', reveal);
   reveal();

@@ -2,7 +2,6 @@
 // The string with its anchors above it, and below it, for each answer token, where the model looks.
 (() => {
   const traces = JSON.parse(document.getElementById('traces').textContent);
-  const COLOURS = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9'];
   const CELL = 26, FAINT = 20;
   const make = (name, attributes, parent, text) => {
     const node = document.createElementNS('http://www.w3.org/2000/svg', name);
@@ -11,7 +10,6 @@
     if (parent) parent.appendChild(node);
     return node;
   };
-  const largest = (row) => row.reduce((best, value, index) => (value > row[best] ? index : best), 0);
 
   function option(select, value, text) {
     const node = document.createElement('option');
@@ -25,54 +23,34 @@
     select.hidden = pairs.length < 2;
   }
 
-  // weights in thousandths of one view: of a head, or of the strongest of all heads
-  function weights(trace, view, head, k) {
-    const source = view === 'attention' ? trace.attention : trace.terms;
-    const rows = head === 'all' ? source.flatMap((layer) => layer.map((rows) => rows[k])) : [source[+head.split('.')[0]][+head.split('.')[1]][k]];
-    const end = trace.prompt + k;
-    const shown = rows.map((row) => {
-      const visible = row.slice(0, end);
-      if (view === 'attention') return visible;
-      const top = Math.max(...visible), powers = visible.map((value) => Math.exp((value - top) / 1000));
-      const sum = powers.reduce((a, b) => a + b, 0);
-      return powers.map((value) => (1000 * value) / sum);
-    });
-    return shown[0].map((_, index) => Math.max(...shown.map((row) => row[index])));
-  }
-
   function picture(trace, chosen) {
     const text = [...trace.text], left = innerWidth < 640 ? 62 : 96, answers = text.length - trace.prompt;
-    const anchor = trace.anchors.length ? trace.anchors[+chosen.anchor.split('.')[0]].weights[+chosen.anchor.split('.')[1]] : [];
-    const at = anchor.map((row) => largest(row));
+    const { at, weights, colors } = trace.anchors[+chosen.anchor] || { at: [], weights: [], colors: {} };
     const reach = Math.max(1, ...at.map((a, j) => j - a));
-    const high = anchor.length ? Math.min(150, 20 + 7 * reach) : 6;
+    const high = at.length ? Math.min(150, 20 + 7 * reach) : 6;
     const x = (index) => left + CELL * index, middle = (index) => x(index) + CELL / 2;
-    const rowsTop = high + CELL + (anchor.length ? 58 : 40);
+    const rowsTop = high + CELL + (at.length ? 58 : 40);
     const width = x(text.length) + 8, height = rowsTop + 22 * answers + 8;
     const svg = make('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'img' });
     make('title', {}, svg, `${trace.text}: anchors and attention`);
-    const counts = new Map();
-    at.forEach((a) => counts.set(a, (counts.get(a) || 0) + 1));
-    const order = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a));
-    const colour = (a) => COLOURS[order.indexOf(a)] || '#7F7F7F';
     at.forEach((a, j) => {
       if (a === j) return;
       const top = high - Math.min(high - 6, 12 + ((high - 20) * (j - a)) / reach);
       const path = `M${middle(j)},${high} C${middle(j)},${top - 6} ${middle(a)},${top - 6} ${middle(a)},${high}`;
-      const arc = make('path', { d: path, fill: 'none', stroke: colour(a), 'stroke-width': 1.5, opacity: 0.25 + (0.75 * anchor[j][a]) / 1000, class: 'arc' }, svg);
-      make('title', {}, arc, `${text[j]} at ${j} measures its distance from ${text[a]} at ${a} (weight ${(anchor[j][a] / 1000).toFixed(2)})`);
+      const arc = make('path', { d: path, fill: 'none', stroke: colors[a], 'stroke-width': 1.5, opacity: 0.25 + (0.75 * weights[j]) / 1000, class: 'arc' }, svg);
+      make('title', {}, arc, `${text[j]} at ${j} measures its distance from ${text[a]} at ${a} (weight ${(weights[j] / 1000).toFixed(2)})`);
     });
     text.forEach((token, index) => {
       const box = { x: x(index) + 1, y: high, width: CELL - 2, height: CELL, rx: 3, class: index < trace.prompt ? 'box token' : 'answer token' };
       make('rect', box, svg);
-      if (counts.has(index)) make('rect', { ...box, fill: 'none', stroke: colour(index), 'stroke-width': 2.2, class: 'anchor' }, svg);
+      if (index in colors) make('rect', { ...box, fill: 'none', stroke: colors[index], 'stroke-width': 2.2, class: 'anchor' }, svg);
       make('text', { x: middle(index), y: high + 18, 'text-anchor': 'middle', 'font-size': 15 }, svg, token);
       if (index < at.length) {
-        make('rect', { x: x(index) + 1, y: high + CELL + 2, width: CELL - 2, height: 4, rx: 1, fill: colour(at[index]), opacity: 0.25 + (0.75 * anchor[index][at[index]]) / 1000 }, svg);
+        make('rect', { x: x(index) + 1, y: high + CELL + 2, width: CELL - 2, height: 4, rx: 1, fill: colors[at[index]], opacity: 0.25 + (0.75 * weights[index]) / 1000 }, svg);
         make('text', { x: middle(index), y: high + CELL + 19, 'text-anchor': 'middle', 'font-size': 11 }, svg, index - at[index]);
       }
     });
-    if (anchor.length) make('text', { x: left - 8, y: high + CELL + 19, 'text-anchor': 'end', 'font-size': 11, class: 'quiet' }, svg, 'distance');
+    if (at.length) make('text', { x: left - 8, y: high + CELL + 19, 'text-anchor': 'end', 'font-size': 11, class: 'quiet' }, svg, 'distance');
     make('text', { x: left - 8, y: rowsTop - 9, 'text-anchor': 'end', 'font-size': 11, class: 'quiet' }, svg, 'writes');
     for (let k = 0; k < answers; k += 1) {
       const y = rowsTop + 22 * k, right = text[trace.prompt + k], written = trace.output[k] || '·';
@@ -83,7 +61,7 @@
         make('tspan', { class: 'wrong' }, label, `✗${written}`);
       }
       make('line', { x1: x(0), x2: x(trace.prompt + k), y1: y + 20.5, y2: y + 20.5, class: 'lane' }, svg);
-      const row = weights(trace, chosen.view, chosen.head, k);
+      const row = trace.views[chosen.view][chosen.head][k];
       row.forEach((value, index) => {
         if (value < FAINT) return;
         const cell = make('rect', { x: x(index) + 2, y: y + 1, width: CELL - 4, height: 18, rx: 2, fill: '#0072B2', opacity: Math.min(1, value / 1000), class: 'look' }, svg);
@@ -105,10 +83,9 @@
     fill(run, own.map((trace, index) => [String(index), trace.label]));
     function offer() {
       const trace = own[+run.value];
-      const several = trace.anchors.length > 1;
-      fill(anchor, trace.anchors.flatMap((a, n) => a.weights.map((_, h) => [`${n}.${h}`, `anchor${several ? ` of ${a.term}, layer ${a.layer}` : ''}${a.weights.length > 1 ? `, head ${h}` : ''}`])));
-      fill(view, [['attention', 'attention'], ...(trace.terms.length ? [['terms', 'position term alone']] : [])]);
-      fill(head, [['all', 'strongest of all heads'], ...trace.attention.flatMap((layer, l) => layer.map((_, h) => [`${l}.${h}`, `layer ${l}, head ${h}`]))]);
+      fill(anchor, trace.anchors.map((one, index) => [String(index), one.name]));
+      fill(view, Object.keys(trace.views).map((name) => [name, name === 'terms' ? 'position term alone' : name]));
+      fill(head, Object.keys(trace.views.attention).map((name) => [name, name === 'all' ? 'strongest of all heads' : `layer ${name.replace('.', ', head ')}`]));
       show();
     }
     function show() {

@@ -1,7 +1,8 @@
 """The grid of extrapolation factors."""
 
 from ldhd.experiments.outcomes import Outcome, smallest_depths
-from ldhd.report.grid import draw_grid
+from ldhd.report.figures.factors import factor_figure
+from ldhd.report.figures.marks import HeatMap, Text
 
 
 def outcome(task, label, factor, fitted=3, layers=1, seeds=3):
@@ -24,15 +25,21 @@ def outcome(task, label, factor, fitted=3, layers=1, seeds=3):
     )
 
 
+def texts(figure):
+    (panel,) = figure.panels
+    return [mark for mark in panel.marks if isinstance(mark, Text)]
+
+
 def test_every_cell_says_how_far_it_gets_and_what_did_not_fit():
-    figure = draw_grid(
+    figure = factor_figure(
         [outcome("copy", "ours", 20.0), outcome("copy", "rpe", 0.0, 1), outcome("parity", "rpe", 1.2)], "far"
     )
-    (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["copy", "parity"]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["ours", "rpe"]
-    texts = {(*map(round, text.get_position()), text.get_text()) for text in axes.texts}
-    assert texts == {
+    (panel,) = figure.panels
+    assert list(panel.x.tick_labels) == ["copy", "parity"]
+    assert list(panel.y.tick_labels) == ["ours", "rpe"]
+    (heat_map,) = [mark for mark in panel.marks if isinstance(mark, HeatMap)]
+    assert heat_map.values == [[20.0, None], [heat_map.low, 1.2]]
+    assert {(round(text.x), round(text.y), text.text) for text in texts(figure)} == {
         (0, 0, "20x"),
         (0, 0, "100 % at 100"),
         (0, 1, "0x"),
@@ -43,10 +50,9 @@ def test_every_cell_says_how_far_it_gets_and_what_did_not_fit():
 
 
 def test_cells_with_fewer_seeds_than_others_say_so():
-    figure = draw_grid([outcome("copy", "ours", 20.0), outcome("copy", "rpe", 1.0, fitted=1, seeds=1)], "far")
-    (axes,) = figure.axes
-    assert {text.get_text() for text in axes.texts} == {"20x", "100 % at 100", "1x", "5 % at 100, 1 seed"}
-    assert figure.get_suptitle() == "far; 3 seeds"
+    figure = factor_figure([outcome("copy", "ours", 20.0), outcome("copy", "rpe", 1.0, fitted=1, seeds=1)], "far")
+    assert {text.text for text in texts(figure)} == {"20x", "100 % at 100", "1x", "5 % at 100, 1 seed"}
+    assert figure.title == "far; 3 seeds"
 
 
 def test_of_several_depths_the_first_that_most_seeds_fit():
@@ -58,5 +64,5 @@ def test_of_several_depths_the_first_that_most_seeds_fit():
     unknown = outcome("copy", "rpe, 2 layers", 2.0, layers=2)  # its one layer is still to be trained
     found = smallest_depths([*depths, unknown])
     assert [(one.label, one.layers, one.factor) for one in found] == [("rope", 2, 1.0), ("none", 2, 0.6)]
-    (axes,) = draw_grid(found, "far", depths=True).axes
-    assert "2 layers, 5 % at 100, 2/3 fitted" in {text.get_text() for text in axes.texts}
+    shown = {text.text for text in texts(factor_figure(found, "far", depths=True))}
+    assert "2 layers, 5 % at 100, 2/3 fitted" in shown

@@ -1,0 +1,142 @@
+"""Learning curves: accuracy, anchors and attention on the needed slots while a seed trained, and why it failed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from ldhd.experiments import Record
+from ldhd.experiments.groups import Group
+from ldhd.report.figures.marks import Axis, Figure, Line, Panel
+
+OUTCOMES = {"right": ("#0072B2", "solid"), "falls short": ("#E69F00", "dot"), "not fitted": ("#D55E00", "dash")}
+"""The outcome of a seed, and the colour and dash it is drawn with."""
+
+MOST_ROWS = 60
+"""Rows of a run's metrics that are drawn, evenly chosen, the last among them."""
+
+Metrics = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """One run while it trained; a list is empty where the quantity was not measured."""
+
+    record: Record
+    outcome: str
+    steps: list[int]
+    accuracy: list[float]
+    """Exact match at the largest training scale."""
+    entropy: list[float]
+    """Entropy of the anchor weights in nats, averaged over layers, terms and anchor heads."""
+    needed: dict[str, list[float]]
+    """For each needed slot, the largest attention any head pays to it."""
+
+    @property
+    def weakest(self) -> list[float]:
+        """The attention on the slot that gets least, at each step."""
+        return [min(values) for values in zip(*self.needed.values(), strict=True)]
+
+    @property
+    def weakest_slots(self) -> list[str]:
+        """The slot that gets least, at each step."""
+        rows = zip(*self.needed.values(), strict=True)
+        return [min(zip(values, self.needed, strict=True))[1] for values in rows]
+
+
+def seed_outcome(record: Record, group: Group) -> str:
+    """Return `not fitted`, `falls short` (fitted, but not right enough at the largest test scale) or `right`."""
+    if not record.fitted:
+        return "not fitted"
+    return "right" if group.succeeded(record) else "falls short"
+
+
+def learning_curve(record: Record, group: Group, metrics: Metrics) -> LearningCurve:
+    """Read a learning curve from the rows of a run's metrics; a quantity counts only if every row has it."""
+    rows = _thinned(metrics)
+    largest = str(max(record.train_scales))
+    slots = list(rows[-1].get("needed") or {}) if rows else []
+    whole = [slot for slot in slots if all(_is_number((row.get("needed") or {}).get(slot)) for row in rows)]
+    accuracy: list[Any] = [(row.get("accuracy") or {}).get(largest) for row in rows]
+    return LearningCurve(
+        record,
+        seed_outcome(record, group),
+        [int(row["step"]) for row in rows],
+        [float(value) for value in accuracy] if all(map(_is_number, accuracy)) else [],
+        _entropies(rows),
+        {slot: [float(row["needed"][slot]) for row in rows] for slot in whole},
+    )
+
+
+def learning_curve_figure(curves: Sequence[LearningCurve], title: str) -> Figure | None:
+    """A panel for each measured quantity, with a line for each seed; None if nothing was measured."""
+    quantities = {
+        "fit": [curve.accuracy for curve in curves],
+        "anchor entropy\n(nats)": [curve.entropy for curve in curves],
+        "attention on the\nweakest slot": [curve.weakest for curve in curves],
+    }
+    panels = []
+    for label, rows in quantities.items():
+        if any(rows):
+            texts = label.endswith("slot")
+            lines = [_line(curve, values, texts) for curve, values in zip(curves, rows, strict=True) if values]
+            limits = None if label.startswith("anchor") else (-0.05, 1.05)
+            panels.append(Panel(lines, Axis("step"), Axis(label, limits)))
+    return Figure(panels, (5.6, 0.7 + 1.4 * len(panels)), title=title, share="x") if panels else None
+
+
+def explanation(failed: LearningCurve, others: Sequence[LearningCurve]) -> str:
+    """Say where a failed seed ended, beside the mean of the seeds that went right."""
+    right = [other for other in others if other.outcome == "right"]
+    parts = []
+    if failed.accuracy:
+        scale = max(failed.record.train_scales)
+        parts.append(_beside(f"exact match at scale {scale}", failed.accuracy, [r.accuracy for r in right], "%"))
+    if failed.entropy:
+        parts.append(_beside("anchor entropy", failed.entropy, [r.entropy for r in right], "nats"))
+    if failed.needed:
+        slot = min(failed.needed, key=lambda name: failed.needed[name][-1])
+        ends = [r.needed[slot] for r in right if slot in r.needed]
+        parts.append(_beside(f"attention on its weakest slot, {slot}", failed.needed[slot], ends, ""))
+    return "; ".join(parts)
+
+
+def _line(curve: LearningCurve, values: Sequence[float], slots: bool) -> Line:
+    """One quantity of one seed over steps; on the page, a click leads to its run."""
+    color, dash = OUTCOMES[curve.outcome]
+    return Line(
+        curve.steps[: len(values)],
+        values,
+        color,
+        label=curve.outcome,
+        name=f"seed {curve.record.seed}, {curve.outcome}",
+        dash=dash,
+        width=1.0 if curve.outcome == "right" else 1.5,
+        texts=curve.weakest_slots if slots else (),
+        link=f"run-{curve.record.hash}",
+    )
+
+
+def _beside(name: str, values: Sequence[float], others: Sequence[Sequence[float]], unit: str) -> str:
+    def shown(value: float) -> str:
+        return f"{100 * value:.1f} %" if unit == "%" else f"{value:.2f} {unit}".rstrip()
+
+    ends = [other[-1] for other in others if other]
+    beside = f" (seeds that went right: {shown(fmean(ends))})" if ends else ""
+    return f"{name}: {shown(values[-1])}{beside}"
+
+
+def _entropies(rows: Metrics) -> list[float]:
+    found = [[value for term in row.get("anchor_entropy") or [] for value in term] for row in rows]
+    return [fmean(values) for values in found] if found and all(found) else []
+
+
+def _thinned(metrics: Metrics) -> list[Mapping[str, Any]]:
+    rows = [row for row in metrics if _is_number(row.get("step"))]
+    if len(rows) <= MOST_ROWS:
+        return rows
+    return [rows[round(k * (len(rows) - 1) / (MOST_ROWS - 1))] for k in range(MOST_ROWS)]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)

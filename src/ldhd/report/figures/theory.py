@@ -1,0 +1,149 @@
+"""Figures of the theory; each computes what it shows."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ldhd.boolean import (
+    BooleanFunction,
+    FourierBasis,
+    GrpeBasis,
+    cube_points,
+    degree_profile,
+    min_degree_interpolator,
+    rpe_matrices,
+    subcube_points,
+)
+from ldhd.report.figures.marks import Axis, Bars, Figure, HeatMap, Line, Mark, Panel, Points
+from ldhd.report.render_matplotlib import save_figure
+from ldhd.theory.activations import ACTIVATIONS
+from ldhd.theory.ape import ape_error, train_ape
+from ldhd.theory.feature_spectrum import retained_share
+from ldhd.theory.grpe import grpe_flow, train_grpe
+from ldhd.theory.plaa import low_dimensional_part, q_matrix
+from ldhd.theory.priming import greedy_priming
+
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"
+COLORS = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9")
+DIVERGING = ("#053061", "#4393c3", "#f7f7f7", "#d6604d", "#67001f")
+
+
+def degree_profiles() -> Figure:
+    """The target and the min-degree interpolator on X_3 by degree: the weight of unseen variables moves down."""
+    target = BooleanFunction.from_fourier({(1,): 1.0, (2, 3): 0.8, (1, 4): 0.9, (2, 3, 5): 0.7}, dimension=5)
+    points = subcube_points(5, 3)
+    basis = FourierBasis(5)
+    profiles = {
+        "target x1 + 0.8 x2x3 + 0.9 x1x4 + 0.7 x2x3x5": degree_profile(target, basis),
+        "min-degree interpolator on $X_3$": min_degree_interpolator(points, target(points), basis).degree_profile,
+    }
+    marks: list[Mark] = []
+    for (label, profile), color, shift in zip(profiles.items(), (ORANGE, BLUE), (-0.2, 0.2), strict=True):
+        weights = [*reversed(profile)] + [0.0] * (6 - len(profile))
+        marks.append(Bars([degree + shift for degree in range(6)], weights, color, label, 0.38))
+    return _figure(marks, Axis("degree"), Axis("sum of squared coefficients"), "Degree profiles (Definition 2)")
+
+
+def leakage() -> Figure:
+    """How much of a degree-1 coefficient the infinite-width RFM keeps in place, at fixed N0 and at fixed N - N0."""
+    dimensions = np.unique(np.round(np.geomspace(4, 256, 13)).astype(int)).tolist()
+    marks: list[Mark] = []
+    for name, color in (("relu", ORANGE), ("sin(1+x)", BLUE)):
+        activation = ACTIVATIONS[name]
+        fixed = [retained_share(activation, 1, n, 2) for n in dimensions]
+        growing = [retained_share(activation, 1, n, n - 2) for n in dimensions]
+        fixed_label, growing_label = f"{activation.name}, $N_0 = 2$", f"{activation.name}, $N_0 = N - 2$"
+        marks.append(Line(dimensions, fixed, color, fixed_label, marker="circle", size=4))
+        marks.append(Line(dimensions, growing, color, growing_label, dash="dash", marker="square", size=4))
+    x = Axis("$N$", scale="log", ticks=[4, 8, 16, 32, 64, 128, 256])
+    return _figure(marks, x, Axis("share kept"), "Leakage of a coefficient of degree 1 (Theorem 2)")
+
+
+def grpe_dynamics() -> Figure:
+    """p_k of gradient descent on the points against the closed form; the diagonals X_N0 does not see stay at 0."""
+    U, target, scale, rate, steps = rpe_matrices(6), np.array([1.0, -0.8, 0.6, 0.5, -0.4, 0.3]), 4, 0.05, 1200
+    trained = train_grpe(U, target, scale, rate, steps)
+    times = rate * np.arange(steps + 1)
+    flow = grpe_flow(U, target, scale, times)
+    every = steps // 15
+    marks: list[Mark] = []
+    for k, color in zip(range(GrpeBasis(U).size), COLORS, strict=True):
+        marks.append(Line(times.tolist(), flow[:, k].tolist(), color, f"$p_{k + 1}$", width=1.2))
+        marks.append(Points(times[::every].tolist(), trained[::every, k].tolist(), color, size=4, opacity=1.0))
+    title = "GRPE: closed form (lines), descent (dots), $N = 6$, $N_0 = 4$"
+    return _figure(marks, Axis("time (steps times rate)"), Axis("$p_k$"), title)
+
+
+def ape_errors() -> Figure:
+    """The distance to the min-degree interpolator at the end of training, against alpha, and sqrt(N - N0) alpha."""
+    N, scale = 5, 3
+    factor = np.triu(np.random.default_rng(0).normal(size=(N, N))) + 2 * np.eye(N)
+    target = np.triu(factor.T @ factor)
+    alphas = np.geomspace(1e-4, 1, 9).tolist()
+    measured = [ape_error(train_ape(target, scale, alpha).attention, target, scale) for alpha in alphas]
+    marks: list[Mark] = [
+        Line(alphas, [np.sqrt(N - scale) * alpha for alpha in alphas], GREY, r"$\sqrt{N - N_0}\,\alpha$"),
+        Points(alphas, measured, BLUE, "trained by gradient descent", opacity=1.0),
+    ]
+    x, y = Axis(r"$\alpha$ of the initialisation", scale="log"), Axis("distance in the coefficients", scale="log")
+    return _figure(marks, x, y, "APE: error at finite initialisation (Theorem 3)")
+
+
+def matrices() -> Figure:
+    """What the training points weigh (Q), a target A*, and what PLAA with APE learns of it."""
+    N, scale = 6, 4
+    factor = np.random.default_rng(1).normal(size=(N, N)) + 2 * np.eye(N)
+    target = np.triu(factor.T @ factor)
+    limit = float(np.abs(target).max())
+    panels = [
+        _matrix(q_matrix(N, scale), f"$Q$, $N_0 = {scale}$", 1.0),
+        _matrix(target, "target $A^*$", limit),
+        _matrix(train_ape(target, scale, 1e-3).attention, "learned $A$", limit),
+        _matrix(low_dimensional_part(target, scale), "min-degree", limit),
+    ]
+    return Figure(panels, (9.6, 2.8), columns=4)
+
+
+def priming() -> Figure:
+    """The error over X_N of the min-degree interpolator on X_N0 and a few points of X_N, added greedily."""
+    linear = BooleanFunction.from_fourier({(1,): 4.0, (2,): 3.0, (3,): 2.0, (4,): 1.0}, dimension=4)
+    basis = GrpeBasis(rpe_matrices(4))
+    relative = BooleanFunction(basis.combine({1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0}, cube_points(4)))
+    parity = BooleanFunction.from_fourier({(1, 2, 3): 1.0}, dimension=3)
+    cases = {
+        "4x1 + 3x2 + 2x3 + x4, Fourier, $N_0 = 1$": (linear, FourierBasis(4), 1, BLUE),
+        "all diagonals, RPE, $N_0 = 2$": (relative, basis, 2, GREEN),
+        "parity of 3, Fourier, $N_0 = 1$": (parity, FourierBasis(3), 1, ORANGE),
+    }
+    marks: list[Mark] = []
+    for label, (concept, in_basis, scale, color) in cases.items():
+        errors = np.array(greedy_priming(concept, in_basis, scale).errors) / np.mean(concept.values**2)
+        marks.append(Line(range(len(errors)), errors, color, label, marker="circle"))
+    y = Axis("squared error on $X_N$ over the mean square")
+    return _figure(marks, Axis("points of $X_N$ added"), y, "Priming (remark closing Section 3)")
+
+
+FIGURES: dict[str, Callable[[], Figure]] = {
+    "degree-profiles": degree_profiles,
+    "leakage": leakage,
+    "grpe-dynamics": grpe_dynamics,
+    "ape-error": ape_errors,
+    "matrices": matrices,
+    "priming": priming,
+}
+"""By the name of the file that `ldhd verify --figures` writes."""
+
+
+def draw_theory(folder: Path) -> list[Path]:
+    """Draw every figure of the theory as PNG in a folder."""
+    return [save_figure(figure(), folder / f"{name}.png", dpi=150) for name, figure in FIGURES.items()]
+
+
+def _figure(marks: Sequence[Mark], x: Axis, y: Axis, title: str) -> Figure:
+    return Figure([Panel(marks, x, y)], (8.0, 4.0), title=title)
+
+
+def _matrix(values: np.ndarray, title: str, limit: float) -> Panel:
+    heat_map = HeatMap(values.tolist(), DIVERGING, -limit, limit)
+    return Panel([heat_map], Axis(ticks=[]), Axis(ticks=[]), title, square=True)

@@ -1,0 +1,103 @@
+"""The page that the sections of a report are written on: its figures, its templates and what these may call."""
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+import ldhd
+from ldhd.report.figures.learning_curves import OUTCOMES, seed_outcome
+from ldhd.report.figures.marks import Figure
+from ldhd.report.render_plotly import to_plotly
+from ldhd.report.table import percent
+from ldhd.statistics import Mean, Share
+
+TONES = {
+    "good": {"generalises", "holds", "hit", "right"},
+    "mid": {"mixed", "holds with a correction", "undecided", "falls short"},
+    "bad": {"fails", "fails as printed", "miss", "not fitted"},
+}
+
+
+class Page:
+    """Collects the figures and traces of a report while its sections are made, then renders it."""
+
+    def __init__(self) -> None:
+        self.figures: list[dict[str, Any]] = []
+        """Plotly's JSON of each figure; templates name a figure by its index."""
+        self.traces: list[dict[str, Any]] = []
+        """What the page draws strings from."""
+
+    def add(self, figure: Figure, height: int, legend: bool = True) -> int:
+        """Add a figure and return its index."""
+        return self._append(to_plotly(figure, height, legend))
+
+    def add_choice(self, figures: Mapping[str, Figure], height: int) -> int:
+        """Add figures of which the page shows one at a time, the last at first, and return the index of them all."""
+        found = {name: to_plotly(figure, height) for name, figure in figures.items()}
+        last = list(found)[-1]
+        variants = {name: figure["data"] for name, figure in found.items()}
+        return self._append({"variants": variants, "chosen": last, "layout": found[last]["layout"]})
+
+    def render(self, **context: Any) -> str:
+        """Return the page as one text that needs nothing else; `context` is what its templates read."""
+        from plotly.offline import get_plotlyjs
+
+        own = {"figures": self.figures, "traces": self.traces, "plotly": Markup(get_plotlyjs())}
+        return _environment().get_template("page.html").render(**own, version=ldhd.__version__, **context)
+
+    def _append(self, figure: dict[str, Any]) -> int:
+        self.figures.append(figure)
+        return len(self.figures) - 1
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """`1 run`, `2 runs`."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
+def listed(names: Sequence[str]) -> Markup:
+    """`a`, `a and b`, `a, b and c`."""
+    *first, last = names
+    return Markup(" and ").join([Markup(", ").join(first), last] if first else [last])
+
+
+def bounds(interval: Mean | Share) -> str:
+    """The two ends of an interval in per cent."""
+    if interval.low is None or interval.high is None:
+        return "one seed"
+    return f"{percent(interval.low)}–{percent(interval.high)}"  # noqa: RUF001
+
+
+def _tone(verdict: str) -> str:
+    return next((tone for tone, verdicts in TONES.items() if verdict in verdicts), "")
+
+
+def _witness(witness: Any) -> str:
+    """A witness of a prediction in words."""
+    if not witness:
+        return ""
+    words = witness.get("words") if isinstance(witness, dict) else witness
+    return words if isinstance(words, str) else json.dumps(witness)
+
+
+def _static(name: str) -> Markup:
+    return Markup((files("ldhd.report") / "static" / name).read_text(encoding="utf-8"))
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("ldhd.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    environment.filters |= {"percent": percent, "counted": counted, "bounds": bounds, "tone": _tone}
+    environment.filters |= {"witness": _witness, "indented": lambda value: json.dumps(value, indent=1)}
+    environment.globals |= {"static": _static, "seed_outcome": seed_outcome, "outcomes": OUTCOMES}
+    return environment

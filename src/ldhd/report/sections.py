@@ -1,0 +1,228 @@
+"""The sections of the report: each function prepares what the template of its section shows."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from ldhd.experiments.groups import Group
+from ldhd.experiments.registered import Register, compare, count
+from ldhd.report.bench import MEANINGS
+from ldhd.report.figures.accuracy import accuracy_figure, accuracy_panel, digit_figure, range_text, scales_beyond
+from ldhd.report.figures.errors import carry_panel, error_panel
+from ldhd.report.figures.growth import case_of, growth_figure
+from ldhd.report.figures.learning_curves import explanation, learning_curve, learning_curve_figure
+from ldhd.report.figures.marks import Band, Figure, HeatMap, Line, Panel, Span
+from ldhd.report.figures.strings import chosen_traces, string_picture
+from ldhd.report.ledger import plural
+from ldhd.report.look import Look, look, looks
+from ldhd.report.page import Page
+from ldhd.report.prediction import repository
+from ldhd.report.runs import Runs
+from ldhd.statistics import paired
+
+MOST_SCALES = 12
+"""Scales to choose from in a figure of one scale at a time."""
+MOST_NUMBERS = 60_000
+"""Weights of one run beyond which its picture would make the page heavy."""
+WIDTH, HEIGHT, MARGIN = 122.0, 50.0, 5.0
+"""Size of a small curve."""
+SAMPLES = {"in-sample": "as the paper reports", "out-of-sample": "on what the paper does not report"}
+
+Section = dict[str, Any]
+Places = Mapping[tuple[str, str], str]
+"""Task and label of a group -> its element in the list of runs."""
+
+
+def matrix_section(groups: Sequence[Group]) -> Section | None:
+    """Tasks by embeddings, a small curve for each group; None if there is little to compare."""
+    tasks = list(dict.fromkeys(group.task for group in groups))
+    positions = {group.position: look(group.position).color for group in groups}
+    if len(groups) < 2 or (len(tasks) < 2 and len(positions) < 4):
+        return None
+    found: dict[tuple[str, str], list[tuple[Group, Section]]] = {}
+    for group in groups:
+        curve = small_curve(accuracy_panel([group], looks([group])))
+        found.setdefault((group.task, group.position), []).append((group, curve))
+    rows = {task: [found.get((task, position), []) for position in positions] for task in tasks}
+    return _section("matrix", "overview", "matrix.html", positions=positions, rows=rows)
+
+
+def small_curve(panel: Panel) -> Section:
+    """Scale the training range, the band and the line of a panel to a drawing of 122 by 50."""
+    line = next(mark for mark in panel.marks if isinstance(mark, Line))
+    first, last = min(line.x), max(line.x)
+
+    def x(value: float) -> float:
+        return round(MARGIN + (WIDTH - 2 * MARGIN) * (min(max(value, first), last) - first) / max(last - first, 1), 1)
+
+    def y(value: float) -> float:
+        return round(HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * value, 1)
+
+    spans = [(x(span.low), x(span.high) - x(span.low)) for span in panel.marks if isinstance(span, Span)]
+    edges = [
+        f"{x(at)},{y(value)}"
+        for band in panel.marks
+        if isinstance(band, Band)
+        for at, value in zip([*band.x, *reversed(band.x)], [*band.high, *reversed(band.low)], strict=True)
+    ]
+    points = [(x(at), y(value), at, value) for at, value in zip(line.x, line.y, strict=True)]
+    size = {"width": WIDTH, "height": HEIGHT, "top": MARGIN, "bottom": HEIGHT - MARGIN}
+    path = " ".join(f"{at},{value}" for at, value, *_ in points)
+    return {"color": line.color, "spans": spans, "band": " ".join(edges), "line": path, "points": points, **size}
+
+
+def task_section(page: Page, styled: Sequence[tuple[Group, Look]], places: Places, runs: Runs) -> Section:
+    """Everything about one task, from its groups and how each is drawn."""
+    groups, styles = [group for group, _ in styled], [style for _, style in styled]
+    task = groups[0].task
+    links = {group.label: places[task, group.label] for group in groups}
+    beyond = {f"scale {scale}": digit_figure(groups, styles, scale) for scale in _spread(scales_beyond(groups))}
+    carries = {group.label: carry_panel(group) for group in groups}
+    return _section(
+        f"task-{task}",
+        task,
+        "task.html",
+        trained=" and ".join(dict.fromkeys(range_text(group.train_scales) for group in groups)),
+        best=sorted(groups, key=lambda group: -group.mean(group.scales[-1]))[:6],
+        accuracy=page.add(accuracy_figure(groups, styles, links=links), 430),
+        scales=notable_scales(groups),
+        groups=styled,
+        pairs=pairs(groups),
+        digits=page.add_choice(beyond, 360) if beyond else None,
+        errors=[(group.label, _add_map(page, error_panel(group))) for group in groups],
+        carries=[(label, _add_map(page, panel)) for label, panel in carries.items() if panel is not None],
+        strings=_strings(page, groups, runs),
+        **_learning_curves(page, groups, runs),
+    )
+
+
+def notable_scales(groups: Sequence[Group]) -> list[int]:
+    """The largest training scale, the first beyond, one in the middle, the largest."""
+    scales = sorted({scale for group in groups for scale in group.scales})
+    limit = max(groups[0].train_scales)
+    within, beyond = [scale for scale in scales if scale <= limit], [scale for scale in scales if scale > limit]
+    return sorted({*within[-1:], *beyond[:1], *beyond[len(beyond) // 2 :][:1], *beyond[-1:]})
+
+
+def pairs(groups: Sequence[Group]) -> list[Section]:
+    """Compare every two groups, the better first, at the largest test scale and over the seeds they share."""
+    rows = []
+    for better, worse in combinations(groups, 2):
+        scale = max(set(better.scales) & set(worse.scales), default=0)
+        found = paired(better.by_seed(scale), worse.by_seed(scale))
+        if found is not None and found.difference.value < 0:
+            better, worse = worse, better
+            found = paired(better.by_seed(scale), worse.by_seed(scale))
+        if found is None:
+            continue
+        low, high = found.difference.low, found.difference.high
+        rows.append(
+            {
+                "better": better.label,
+                "worse": worse.label,
+                "scale": scale,
+                "mean": f"{100 * found.difference.value:+.1f}",
+                "interval": "" if low is None or high is None else f"{100 * low:+.1f} to {100 * high:+.1f}",
+                "seeds": len(found.seeds),
+                "score": f"{found.wins} : {found.losses}",
+                "p": f"{found.p:.3g}",
+            }
+        )
+    return rows
+
+
+def prediction_section(predictions: Mapping[str, Any], runs: Runs) -> Section:
+    """A row for each predicted setting that was measured; predictions that were not measured are only counted."""
+    entries = list(predictions["predictions"])
+    rows = compare([(run.config, run.record) for run in runs.finished], Register(repository(), {None: entries}))
+    return _section(
+        "predictions",
+        "predictions",
+        "predictions.html",
+        counts=count(rows),
+        meanings=SAMPLES,
+        measured=len(rows),
+        entries=len(entries),
+        rows=[row for row in rows if row.predicted is not None],
+    )
+
+
+def ledger_section(ledger: Mapping[str, Any]) -> Section:
+    """The paper's claims as `ldhd verify --json` printed them, to be filtered by verdict."""
+    verdicts = [claim["verdict"] for claim in ledger["claims"]]
+    counts = {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
+    texts = {verdict: f"{number} {plural(verdict, number)}" for verdict, number in counts.items()}
+    claims = [{"correction": None, "evidence": None, **claim} for claim in ledger["claims"]]
+    return _section("ledger", "claims of the paper", "ledger.html", claims=claims, counts=texts)
+
+
+def bench_section(page: Page, benchmarks: Sequence[Mapping[str, Any]]) -> Section:
+    """The ratios that `ldhd bench --json` printed, each with its range over repetitions."""
+    measures: dict[str, list[Any]] = {}
+    for case in [case_of(row) for benchmark in benchmarks for row in benchmark["cases"]]:
+        measures.setdefault(case.measure, []).append(case)
+    growth = growth_figure([case for cases in measures.values() for case in cases])
+    machines = {", ".join(f"{key} {value}" for key, value in (b.get("machine") or {}).items()) for b in benchmarks}
+    return _section(
+        "bench",
+        "benchmarks",
+        "bench.html",
+        machines=sorted(machines),
+        growth=None if growth is None else page.add(growth, 430),
+        measures=measures,
+        largest={name: max(max(c.spread[1], c.ratio, 1.0) for c in cases) for name, cases in measures.items()},
+        meanings=MEANINGS,
+    )
+
+
+def run_section(groups: Sequence[Group], runs: Runs) -> Section:
+    """Every run with its config and command, then what failed, is unfinished or could not be read."""
+    failed = [f"{folder}: {reason}" for folder, reason in runs.failed.items()]
+    return _section("runs", "runs", "runs.html", groups=groups, runs=runs, failed=failed)
+
+
+def _section(name: str, link: str, template: str, **shown: Any) -> Section:
+    """A section, its link in the navigation, and what its template shows."""
+    return {"id": name, "link": link, "template": template, **shown}
+
+
+def _add_map(page: Page, panel: Panel) -> int:
+    rows = next(len(mark.values) for mark in panel.marks if isinstance(mark, HeatMap))
+    return page.add(Figure([panel], (3.0, 3.0)), 110 + 17 * min(rows, 16))
+
+
+def _learning_curves(page: Page, groups: Sequence[Group], runs: Runs) -> Section:
+    """How each seed trained, and in words why those failed that did not fit."""
+    shown, failed, any_failed = [], [], False
+    for group in groups:
+        curves = [learning_curve(record, group, runs.metrics(record.hash)) for record in group.records]
+        figure = learning_curve_figure(curves, group.label)
+        if figure is not None:
+            shown.append((group.label, page.add(figure, 70 + 110 * len(figure.panels), legend=False)))
+        any_failed = any_failed or any(curve.outcome != "right" for curve in curves)
+        failed += [
+            (group.label, curve.record, explanation(curve, curves)) for curve in curves if curve.outcome == "not fitted"
+        ]
+    return {"curves": shown, "failed": failed, "any_failed": any_failed}
+
+
+def _strings(page: Page, groups: Sequence[Group], runs: Runs) -> list[int]:
+    """The indices of the pictures of one task, of which the page shows one at a time."""
+    found = []
+    for label, trace in chosen_traces(groups, runs):
+        weights = [trace["attention"], trace.get("terms") or [], *(a["weights"] for a in trace.get("anchors") or [])]
+        if _numbers_in(weights) <= MOST_NUMBERS:
+            found.append(len(page.traces))
+            page.traces.append(string_picture(label, trace))
+    return found
+
+
+def _numbers_in(value: Any) -> int:
+    return sum(map(_numbers_in, value)) if isinstance(value, list) else 1
+
+
+def _spread(values: Sequence[int]) -> list[int]:
+    """At most twelve of the values, evenly chosen, the last among them."""
+    if len(values) <= MOST_SCALES:
+        return list(values)
+    return sorted({values[round(k * (len(values) - 1) / (MOST_SCALES - 1))] for k in range(MOST_SCALES)})
