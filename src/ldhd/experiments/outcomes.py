@@ -70,7 +70,7 @@ def outcomes(
     preset: Preset, groups: Sequence[Group], predicted: Mapping[str, str | None] | None = None
 ) -> Iterator[Outcome]:
     """Yield the outcome of each group; `predicted` maps the hash of a run to the verdict of the predictor."""
-    means = {(group.task, group.label): group.mean(group.scales[-1]) for group in groups}
+    means = {(group.task, group.label): mean(group.exact(group.scales[-1])) for group in groups}
     best = max(means.values(), default=0.0)
     for group in groups:
         config, exact = group.config, means[group.task, group.label]
