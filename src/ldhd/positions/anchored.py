@@ -1,8 +1,6 @@
 """What RPE-Square and RPE-Absolute share: anchors, and a table of vectors indexed by clipped distances."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import nn
@@ -16,6 +14,7 @@ class Anchored(Position):
 
     additive = True
     relation_options = ("max_distance",)
+    distance_limits = ("max_distance",)
     removed_options = ("anchors", "top")
 
     def __init__(
@@ -46,11 +45,6 @@ class Anchored(Position):
 
     def readings(self) -> tuple[Reading, ...]:
         return (Reading(anchored=True),)
-
-    @classmethod
-    def equivalent_settings(cls, settings: Mapping[str, Any], length: int) -> dict[str, Any]:
-        """Distances beyond the string do not occur."""
-        return {name: min(value, length) for name, value in settings.items()}
 
     def anchors(self) -> dict[int, nn.Module]:
         return {0: self.anchor}

@@ -47,6 +47,9 @@ class Position(nn.Module, ABC):
     relation_options: ClassVar[tuple[str, ...] | None] = None
     """The options on which `relation` and `training_relations` depend, None for all of them."""
 
+    distance_limits: ClassVar[tuple[str, ...]] = ()
+    """Options that clip distances at their value, so that all values which no distance reaches are equivalent."""
+
     enumerable: ClassVar[bool] = True
     """Whether `relation` and `training_relations` list everything the embedding can do, so that predictions are
     exact."""
@@ -103,24 +106,24 @@ class Position(nn.Module, ABC):
 
     @abstractmethod
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
-        """The class of query position j and key position i in a string: pairs it cannot tell apart share one."""
+        """Return the class of query position j and key position i; pairs that it cannot tell apart share one."""
 
     def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
-        """The relation of each query to the keys up to it, all at once where that is faster."""
+        """Return the relation of each query to every key up to it; override it where that is faster all at once."""
         return [[self.relation(tokens, j, i) for i in range(j + 1)] for j in queries]
 
     def training_relations(self, tokens: Sequence[str], j: int, i: int) -> tuple[Hashable, ...]:
-        """The classes a pair has in training, one for each random choice made there, the same choice for all pairs."""
+        """Return the classes of a pair in training, one for each random choice that is made for a whole string."""
         return (self.relation(tokens, j, i),)
 
     def summands(self) -> Sequence["Position"]:
-        """The embeddings of which this is the sum."""
+        """Return the embeddings of which this is the sum."""
         return (self,)
 
     def readings(self) -> tuple[Reading, ...]:
-        """The ways in which one head can use the relation, the most informative first; none if it says nothing.
+        """Return the ways in which one head can use the relation, the most informative first; none if it is None.
 
-        If the relation is a pair, of what is known of the query and of the key, a head can use the key's alone.
+        A relation that is a pair describes the query and the key, and a head can use what describes the key alone.
         """
         sample = self.relation("b0", 1, 1)
         if sample is None:
@@ -131,10 +134,10 @@ class Position(nn.Module, ABC):
 
     @classmethod
     def relation_settings(cls, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options on which the relations depend, out of all options."""
+        """Return those of the options on which the relations depend."""
         return {k: v for k, v in options.items() if cls.relation_options is None or k in cls.relation_options}
 
     @classmethod
     def equivalent_settings(cls, settings: Mapping[str, Any], length: int) -> dict[str, Any]:
-        """A representative of all `relation_settings` that agree on strings of up to `length` tokens."""
-        return dict(settings)
+        """Return one representative of all `relation_settings` with the same relations on so long a string."""
+        return {k: min(v, length) if k in cls.distance_limits else v for k, v in settings.items()}

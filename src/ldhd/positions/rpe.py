@@ -1,7 +1,6 @@
 """Relative position embedding (RPE), key-only."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float, Int
@@ -23,6 +22,7 @@ class RPE(Relative):
     title = "RPE"
     color = "#D55E00"
     relation_options = ("max_distance",)
+    distance_limits = ("max_distance",)
 
     def __init__(
         self, dimension: int, heads: int, layer: int = 0, *, max_distance: int = 1024, table_std: float = 0.02
@@ -51,11 +51,6 @@ class RPE(Relative):
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return min(j - i, self.max_distance)
-
-    @classmethod
-    def equivalent_settings(cls, settings: Mapping[str, Any], length: int) -> dict[str, Any]:
-        """Distances beyond the string do not occur."""
-        return {name: min(value, length) for name, value in settings.items()}
 
 
 def relative_scores(

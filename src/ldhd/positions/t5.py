@@ -51,13 +51,13 @@ class T5(Relative):
 
     @classmethod
     def equivalent_settings(cls, settings: Mapping[str, Any], length: int) -> dict[str, Any]:
-        """The distances at which a bucket ends, among those that occur."""
+        """Return the distances at which a bucket ends, among those that occur."""
         found = [bucket(distance, **settings) for distance in range(length)]
         return {"ends": [distance for distance, (own, following) in enumerate(pairwise(found)) if own != following]}
 
 
 def bucket(distance: int, buckets: int, max_distance: int) -> int:
-    """The bucket of a distance from 0 on."""
+    """Return the bucket of a distance, from 0 on."""
     half = buckets // 2
     if distance < half:
         return distance

@@ -23,7 +23,7 @@ class Part:
     component: int | None = None
 
     def classes(self, text: str, queries: Sequence[int], training: bool) -> list[list[list[Hashable]]]:
-        """The class of each query with each key up to it, once for every random choice that training makes."""
+        """Return the class of each query with each key up to it, once for every random choice that training makes."""
         text = text.translate({ord(token): "0" for token in self.masked})
         if training and choices(self.term) > 1:
             rows = [[self.term.training_relations(text, j, i) for i in range(j + 1)] for j in queries]
@@ -47,19 +47,19 @@ class View:
 
 
 def views(position: Position, delimiters: Sequence[str]) -> list[View]:
-    """All views that a head with this embedding can have, those with the most parts first."""
+    """Return all views that a head with this embedding can have, those with the most parts first."""
     parts = (_choices(term, delimiters) for term in position.summands())
     found = [View(tuple(part for part in chosen if part is not None)) for chosen in product(*parts)]
     return sorted(found, key=lambda view: -len(view.parts))
 
 
 def choices(term: Position) -> int:
-    """The number of random choices that training makes between."""
+    """Return the number of random choices that training makes between."""
     return len(term.training_relations("b0", 1, 1))
 
 
 def _choices(term: Position, delimiters: Sequence[str]) -> Iterator[Part | None]:
-    """The parts of one term that a head can use; None where it can ignore the term."""
+    """Yield the parts of one term that a head can use; None where it can ignore the term."""
     readings, kind = term.readings(), type(term).__name__
     for reading in readings:
         if not reading.anchored:
@@ -73,7 +73,7 @@ def _choices(term: Position, delimiters: Sequence[str]) -> Iterator[Part | None]
 
 
 def _masked(delimiters: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Every set of delimiters that may be no anchors: `b` stands first and is the anchor of what has no other."""
+    """Yield every set of delimiters that may be no anchors: `b` stands first and is the anchor of what has no other."""
     free = [token for token in delimiters if token != "b"]
     return chain.from_iterable(combinations(free, count) for count in range(len(free) + 1))
 

@@ -25,7 +25,7 @@ class Look:
 
 
 def look(position: str, variant: int = 0) -> Look:
-    """How an embedding is drawn; its variants are numbered from 0.
+    """Return how an embedding is drawn; its variants are numbered from 0.
 
     Sums and the embeddings of users take a color and a marker by a checksum of their name.
     """
@@ -36,7 +36,7 @@ def look(position: str, variant: int = 0) -> Look:
 
 
 def looks(groups: Sequence[Group]) -> list[Look]:
-    """How each group is drawn; groups of one task and one embedding are its variants."""
+    """Return how each group is drawn; groups of one task and one embedding are its variants."""
     variants: dict[tuple[str, str], int] = {}
     found = []
     for group in groups:
@@ -54,5 +54,5 @@ def group_title(group: Group) -> str:
 
 
 def position_title(position: str) -> str:
-    """The name of an embedding or of a sum as papers write it; a name that is not ours stays as it is."""
+    """Return the name of an embedding or of a sum as papers write it; a name that is not ours stays as it is."""
     return " + ".join(POSITIONS[term].title if term in POSITIONS else term for term in position.split("+"))
