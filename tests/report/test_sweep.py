@@ -64,17 +64,17 @@ def test_live_counts_and_time_left(monkeypatch):
     monkeypatch.setattr(sweep.time, "monotonic", lambda: now[0])
     asked = configs()
     view = SweepView(4)
-    view.on_settled(record(asked[0]))
+    view.on_completed(record(asked[0]))
     assert view.time_left() == "?"
     progress = Progress(asked[1].hash, "first", "training", 1, 10, 0.5)
     view.on_progress(progress)
     now[0] = 30.0
-    view.on_settled(record(asked[1]))
+    view.on_completed(record(asked[1]))
     view.on_progress(replace(progress, run=asked[2].hash, label="second", done=5))
     assert view.time_left() == "0:00:30"
     shown = rendered([view.render()])
     assert "running 1, done 2, failed 0, waiting 1, time left 0:00:30" in shown
     assert "second" in shown
     assert "50%" in shown
-    view.on_settled(Failure(asked[2].hash, "second", "", 1))
+    view.on_completed(Failure(asked[2].hash, "second", "", 1))
     assert "running 0, done 2, failed 1, waiting 1" in rendered([view.render()])

@@ -9,9 +9,10 @@ import time
 
 import pytest
 
+from contracts.executor import ExecutorContract
 from contracts.tiny import TINY
 from ldhd.experiments import RunFolder, make_config, run
-from ldhd.sweep import run_all
+from ldhd.sweep import in_processes, in_turn, run_all
 
 
 def configs(steps=4, seeds=(0, 1, 2)):
@@ -21,6 +22,20 @@ def configs(steps=4, seeds=(0, 1, 2)):
         )
         for seed in seeds
     ]
+
+
+class TestInTurn(ExecutorContract):
+    survives = False
+
+    @pytest.fixture
+    def executor(self):
+        return in_turn
+
+
+class TestInProcesses(ExecutorContract):
+    @pytest.fixture(params=[1, 2])
+    def executor(self, request):
+        return in_processes(request.param)
 
 
 def without_clock(record):

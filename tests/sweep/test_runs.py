@@ -17,8 +17,8 @@ from ldhd.experiments import RunFolder, make_config, run
 from ldhd.files import read_json
 from ldhd.lease import Lease, holding
 from ldhd.sweep import in_processes, run_sweep
+from ldhd.sweep.executor import in_turn
 from ldhd.sweep.job import Job, Outcome, perform
-from ldhd.sweep.local import in_turn
 
 SETTINGS = TINY | {"train.checkpoint_every": 2, "train.evaluate_every": 2}
 SWEEP = """
@@ -55,14 +55,14 @@ def failing(times, how="out of order"):
 
 def test_a_failed_run_is_tried_again_and_stops_no_other(tmp_path):
     wanted = configs(3)
-    settled = []
+    completed = []
     executor = failing({0: 2, 1: 99}, "out of\norder")
-    swept = run_sweep(wanted, tmp_path, executor, retries=2, on_settled=settled.append)
-    assert [record.seed for record in swept.records] == [0, 2]
-    (failure,) = swept.failures
+    result = run_sweep(wanted, tmp_path, executor, retries=2, on_completed=completed.append)
+    assert [record.seed for record in result.records] == [0, 2]
+    (failure,) = result.failures
     assert (failure.hash, failure.message, failure.attempts) == (wanted[1].hash, "out of order", 3)
     assert list(executor.tried.values()) == [3, 3, 1]
-    assert len(settled) == 3
+    assert len(completed) == 3
     written = read_json(tmp_path / wanted[1].hash / "failure.json")
     assert written == {"hash": failure.hash, "label": failure.label, "message": "out of order", "attempts": 3}
     assert not (tmp_path / wanted[0].hash / "failure.json").exists()
@@ -76,22 +76,14 @@ def test_finished_runs_need_no_executor(tmp_path):
     assert run_sweep(configs(), tmp_path, None) == first
 
 
-def test_a_process_that_dies_is_a_failure(tmp_path, monkeypatch):
-    """Out of memory, say: its own fault, nobody else's."""
-    (tmp_path / "ldhd_dying.py").write_text(
-        "import os, signal\n"
-        "from ldhd.positions import RPE\n"
-        "class Dying(RPE):\n"
-        "    def bias(self, *args, **given):\n"
-        "        os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    monkeypatch.chdir(tmp_path)
+def test_a_process_that_dies_is_a_failure(tmp_path):
+    """A lack of memory, say, fails the run that has it and no other."""
     scales = {"test_scales": (1, 2), "train_scales": (1, 2), "steps": 2}
-    dying = make_config("copy", "ldhd_dying:Dying", settings=SETTINGS, **scales)
-    swept = run_sweep([dying, *configs(1)], tmp_path / "out", in_processes(2), retries=1)
-    assert [record.position for record in swept.records] == ["rpe-square"]
-    assert swept.failures[0].attempts == 2
-    assert "its process ended by signal 9" in swept.failures[0].message
+    dying = make_config("copy", "contracts.dying:Dying", settings=SETTINGS, **scales)
+    result = run_sweep([dying, *configs(1)], tmp_path / "out", in_processes(2), retries=1)
+    assert [record.position for record in result.records] == ["rpe-square"]
+    assert result.failures[0].attempts == 2
+    assert "its process ended by signal 9" in result.failures[0].message
 
 
 def test_a_run_another_process_works_on_is_left_to_it(tmp_path):
@@ -113,10 +105,10 @@ def test_a_run_another_process_works_on_is_left_to_it(tmp_path):
     lease = Lease(held)
     assert lease.take()
     seen = []
-    swept = run_sweep(wanted, tmp_path, execute, on_progress=seen.append)
+    result = run_sweep(wanted, tmp_path, execute, on_progress=seen.append)
     assert order == [1]
-    assert (seen[0].run, seen[0].stage) == (wanted[0].hash, "elsewhere")
-    assert [record.seed for record in swept.records] == [0, 1]
+    assert (seen[0].run, seen[0].stage) == (wanted[0].hash, "in another process")
+    assert [record.seed for record in result.records] == [0, 1]
 
 
 def test_a_job_that_is_held_ends_without_an_answer(tmp_path):
@@ -301,7 +293,7 @@ class TestCommand:
 
     def test_extend_by_a_link_to_a_run(self, tmp_path, capsys):
         (config,) = configs(1)
-        run(config, tmp_path / "elsewhere")
+        run(config, tmp_path / "in another process")
         (tmp_path / "here").mkdir()
         (tmp_path / "here" / config.hash).symlink_to(tmp_path / "elsewhere" / config.hash)
         code, out, _ = ldhd(capsys, "extend", str(tmp_path / "here" / config.hash), "--steps", "6", "--json")

@@ -84,7 +84,7 @@ def sweep(
     executor = on_ray(address, cpus, gpus) if on == "ray" else in_processes(workers or os.cpu_count() or 1)
     configs = read_sweep(file)
     with SweepView(len(configs)) as view:
-        swept = run_sweep(
+        result = run_sweep(
             configs,
             out,
             executor,
@@ -92,10 +92,10 @@ def sweep(
             threads=threads,
             command=context.obj,
             on_progress=view.on_progress,
-            on_settled=view.on_settled,
+            on_completed=view.on_completed,
         )
-    print_result(SweepSummary(configs, swept.records, swept.failures), as_json)
-    if swept.failures:
+    print_result(SweepSummary(configs, result.records, result.failures), as_json)
+    if result.failures:
         raise typer.Exit(1)
 
 

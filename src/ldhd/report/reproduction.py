@@ -105,22 +105,22 @@ def reproduce(
     skipped = [name for name, own in configs.items() if own and not any(config.hash in runs for config in own)]
     predicted = predicted_verdicts(list(runs.values()))
     with SweepView(len(runs)) as view:
-        swept = run_sweep(
+        result = run_sweep(
             list(runs.values()),
             out,
             in_processes(workers or os.cpu_count() or 1),
             command=command,
             on_progress=view.on_progress,
-            on_settled=view.on_settled,
+            on_completed=view.on_completed,
         )
     documents = [
-        write_preset(preset, size, configs[preset.name], swept.records, out, command, predicted)
+        write_preset(preset, size, configs[preset.name], result.records, out, command, predicted)
         for preset in presets
         if preset.name not in skipped
     ]
-    comparison = write_comparison(presets, configs, swept.records, out)
+    comparison = write_comparison(presets, configs, result.records, out)
     report = write_report([out], out / "report.html").path if runs else None
-    return Reproduction(documents, comparison, swept.failures, report, skipped)
+    return Reproduction(documents, comparison, result.failures, report, skipped)
 
 
 def predicted_verdicts(configs: Sequence[RunConfig]) -> dict[str, str | None]:

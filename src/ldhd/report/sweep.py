@@ -45,7 +45,7 @@ class SweepView:
             self.started, self.read = time.monotonic(), self.done
         self.running[progress.run] = progress
 
-    def on_settled(self, how: Record | Failure) -> None:
+    def on_completed(self, how: Record | Failure) -> None:
         self.running.pop(how.hash, None)
         self.failed += isinstance(how, Failure)
         self.done += isinstance(how, Record)

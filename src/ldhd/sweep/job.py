@@ -1,18 +1,15 @@
-"""One run to be done somewhere, and how it ended: all that who distributes runs must know."""
+"""One run to be done by some worker, and how it ended."""
 
 import os
 import traceback
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ldhd.experiments import Progress, Record, RunConfig
+from ldhd.experiments import Record, RunConfig
+from ldhd.experiments.progress import OnProgress, Stop
 from ldhd.experiments.runner import run_unfinished
 from ldhd.lease import HeldError
 from ldhd.messages import Interrupted
-
-OnProgress = Callable[[Progress], None]
-Stop = Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -27,20 +24,15 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job ended: with a record, with an error, or neither if it was stopped or another process has it."""
+    """How a job ended: with a record or an error; with neither if it was stopped or another process has the run."""
 
     job: Job
     record: Record | None = None
     error: str | None = None
 
 
-Executor = Callable[[Iterator[Job | None], OnProgress, Stop], Iterator[Outcome]]
-"""Takes jobs when it has room for them and yields how each ended, in any order. A None among the jobs means that there
-is none just now: ask again soon. Once `stop()` is true it takes no more, stops what runs, and ends."""
-
-
 def perform(job: Job, on_progress: OnProgress, stop: Stop) -> Outcome:
-    """Do the job here; whatever happens is an outcome. `LDHD_DEBUG=1` prints the traceback of an error."""
+    """Do a job in this process; every exception becomes an outcome. `LDHD_DEBUG=1` prints its traceback."""
     try:
         record = run_unfinished(
             job.config,

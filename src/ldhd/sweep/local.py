@@ -1,4 +1,4 @@
-"""Runs on this machine: in this process one after the other, or each in a process of its own."""
+"""Workers on this machine, a process for each job."""
 
 import contextlib
 import multiprocessing
@@ -13,72 +13,29 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from ldhd.experiments import Progress
+from ldhd.experiments.progress import OnProgress, Stop
 from ldhd.messages import warn_in_one_line
-from ldhd.sweep.job import Executor, Job, OnProgress, Outcome, Stop, perform
-
-REPORT_SECONDS = 0.2
-"""A process reports its progress at most this often, and who has nothing to do looks this often for something."""
+from ldhd.sweep.executor import POLL_SECONDS, Executor, execute
+from ldhd.sweep.job import Job, Outcome, perform
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
-def in_turn(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
-    """In this process, one after the other."""
-    while not stop():
-        job = next(jobs, _NO_MORE)
-        if job is None:
-            time.sleep(REPORT_SECONDS)
-        elif isinstance(job, Job):
-            yield perform(job, on_progress, stop)
-        else:
-            return
-
-
 def in_processes(workers: int) -> Executor:
-    """At most `workers` at once, each in a new process: memory is given back, and one that dies takes none along.
+    """Return an executor that does at most `workers` jobs at once, each in a new process.
 
-    The processes are forked from one that has imported torch and done nothing else, so that a start takes
-    milliseconds.
+    A process returns its memory when it ends, and one that dies takes no other job with it.
     """
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["ldhd.sweep.local", "torch._dynamo"])  # optimizers import the latter
 
-    def execute(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
-        running: dict[Connection, tuple[BaseProcess, Job]] = {}
-        more, told = True, False
-        try:
-            while more or running:
-                while more and len(running) < workers:
-                    if stop():
-                        more = False
-                    elif (job := next(jobs, _NO_MORE)) is None:
-                        break
-                    elif isinstance(job, Job):
-                        running |= [_start(context, job)]
-                    else:
-                        more = False
-                if stop() and not told:
-                    _tell_to_stop(running)
-                    more, told = False, True
-                for connection in _ready(running):
-                    message = _receive(connection)
-                    if isinstance(message, Progress):
-                        on_progress(message)
-                        continue
-                    process, job = running.pop(connection)
-                    yield message or Outcome(job, error=_death(process))
-                    process.join()
-                    connection.close()
-        finally:
-            for process, _ in running.values():
-                process.kill()
+    def executor(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+        return execute(_Processes(workers), jobs, on_progress, stop)
 
-    return execute
+    return executor
 
 
 @contextlib.contextmanager
 def stop_on_signal() -> Iterator[Stop]:
-    """Gives a function that is true once Ctrl-C or a polite kill has come; a second one interrupts at once."""
+    """Give a function that is True after SIGINT (Ctrl-C) or SIGTERM; a second signal interrupts at once."""
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stopped.is_set
@@ -97,44 +54,58 @@ def stop_on_signal() -> Iterator[Stop]:
             signal.signal(number, handler)
 
 
-_NO_MORE = object()
+class _Processes:
+    """Processes forked from one that has imported torch and done nothing else, so that a start takes milliseconds."""
 
+    def __init__(self, limit: int):
+        self.limit = limit
+        self.context = multiprocessing.get_context("forkserver")
+        self.context.set_forkserver_preload(["ldhd.sweep.local", "torch._dynamo"])  # optimizers import the latter
+        self.running: dict[Connection, tuple[BaseProcess, Job]] = {}
 
-def _start(context: Any, job: Job) -> tuple[Connection, tuple[BaseProcess, Job]]:
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(job, theirs))
-    resource_tracker.ensure_running()  # it lets signals through when it starts, so not while they are held back
-    with _signals_held_back():
-        process.start()
-    theirs.close()
-    return ours, (process, job)
+    def has_room(self) -> bool:
+        return len(self.running) < self.limit
 
+    def is_busy(self) -> bool:
+        return bool(self.running)
 
-@contextlib.contextmanager
-def _signals_held_back() -> Iterator[None]:
-    """Processes started within this keep signals waiting until they are ready for them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    def start(self, job: Job) -> None:
+        receiver, sender = self.context.Pipe(duplex=False)
+        process = self.context.Process(target=_work, args=(job, sender))
+        resource_tracker.ensure_running()  # its start unblocks signals, so it must come before they are blocked
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)  # the process unblocks them once it can stop
+        try:
+            process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        sender.close()
+        self.running[receiver] = process, job
 
+    def collect(self, on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+        ready: list[Any] = wait(list(self.running), timeout=POLL_SECONDS)
+        for connection in ready:
+            message = _receive(connection)
+            if isinstance(message, Progress):
+                on_progress(message)
+                continue
+            process, job = self.running.pop(connection)
+            yield message or Outcome(job, error=_death(process))
+            process.join()
+            connection.close()
 
-def _tell_to_stop(running: dict[Connection, tuple[BaseProcess, Job]]) -> None:
-    """Processes get the terminal's signal themselves; one that only the parent got is passed on."""
-    for process, _ in running.values():
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid or 0, signal.SIGINT)
+    def ask_to_stop(self) -> None:
+        """Pass the signal on: a terminal sends it to all processes, but `kill` only to the parent."""
+        for process, _ in self.running.values():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid or 0, signal.SIGINT)
 
-
-def _ready(running: dict[Connection, tuple[BaseProcess, Job]]) -> list[Any]:
-    if not running:
-        time.sleep(REPORT_SECONDS)
-    return wait(list(running), timeout=REPORT_SECONDS)
+    def close(self) -> None:
+        for process, _ in self.running.values():
+            process.kill()
 
 
 def _receive(connection: Connection) -> Progress | Outcome | None:
-    """What a process says, None if it is gone."""
+    """Return the next message of a process, None if the process has ended."""
     try:
         return connection.recv()
     except (EOFError, OSError):
@@ -149,7 +120,7 @@ def _death(process: BaseProcess) -> str:
 
 
 def _work(job: Job, connection: Connection) -> None:
-    """The whole life of a process."""
+    """Do one job; the target of a process."""
     stopped = threading.Event()
     warn_in_one_line()
     for number in STOPPING:
@@ -164,7 +135,7 @@ def _work(job: Job, connection: Connection) -> None:
     def report(progress: Progress) -> None:
         nonlocal last
         now = time.monotonic()
-        if progress.stage != "training" or now - last > REPORT_SECONDS:
+        if progress.stage != "training" or now - last > POLL_SECONDS:
             last = now
             _send(connection, progress)
 
@@ -172,5 +143,5 @@ def _work(job: Job, connection: Connection) -> None:
 
 
 def _send(connection: Connection, message: Progress | Outcome) -> None:
-    with contextlib.suppress(OSError):  # nobody listens any more
+    with contextlib.suppress(OSError):  # the parent may be gone
         connection.send(message)

@@ -1,8 +1,8 @@
-"""Runs on a Ray cluster, on machines that need share nothing with this one.
+"""Workers on a Ray cluster, on machines that need not share a file system with this one.
 
-A worker trains in a folder of its own and sends back what it writes there, at each checkpoint and at the end; this
-process puts that into the sweep's folder, whose lease it holds for each run meanwhile. When a worker or its machine
-dies, the run is tried again elsewhere from the last checkpoint that came back.
+A worker trains in a folder of its own and sends back what it writes there, at each checkpoint and at the end. This
+process writes that into the folder of the sweep, and meanwhile holds the lease of each run. When a worker or its
+machine dies, the run is tried again on another worker from the last checkpoint that came back.
 """
 
 import contextlib
@@ -16,51 +16,64 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ldhd.experiments import Progress, Record, RunConfig
-from ldhd.experiments.folder import RunFolder
+from ldhd.experiments import Progress, RunConfig, RunFolder
+from ldhd.experiments.progress import OnProgress, Stop
 from ldhd.files import write_bytes
 from ldhd.lease import HeldError, holding
-from ldhd.sweep.job import Executor, Job, OnProgress, Outcome, Stop, perform
+from ldhd.sweep.executor import Executor, execute
+from ldhd.sweep.job import Job, Outcome, perform
 from ldhd.train import checkpoint
 
 REPORT_SECONDS = 0.5
-"""How often a worker reports, and how often this process looks for reports."""
+"""How often a worker reports its progress, and how often this process reads the reports."""
 
 CONNECT_SECONDS = 10
 """How long a cluster may take to answer."""
 
 Files = dict[str, bytes]
 """Paths within the folder of the runs, and what they hold."""
+Report = tuple[str, Files, dict[str, Any]]
+"""The hash of a run, the files it has written since the last report, and its progress."""
 
 
 def on_ray(address: str | None = None, cpus: float = 1, gpus: float = 0) -> Executor:
-    """Each run gets `cpus` and `gpus` of the cluster at `address`, or of one on this machine alone."""
+    """Return an executor that gives each run `cpus` and `gpus` of the cluster at `address`.
+
+    Without an address, a cluster is started on this machine.
+    """
     try:
         import ray
     except ImportError:
         raise ValueError("ray is not installed; in the folder of ldhd: pip install -e '.[ray]'") from None
 
-    def execute(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
-        if address is None:
-            os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # listen on 127.0.0.1 alone
-        began = not ray.is_initialized()
-        if began:
-            _check_answers(address)
-            try:
-                ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
-            except (ConnectionError, ValueError) as error:
-                raise ValueError(f"no Ray cluster at {address}: {error}") from None
-        try:
-            yield from _Cluster(ray, cpus, gpus).execute(jobs, on_progress, stop)
-        finally:
-            if began:
-                ray.shutdown()
+    def executor(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+        with _connected(ray, address):
+            yield from execute(_Cluster(ray, cpus, gpus), jobs, on_progress, stop)
 
-    return execute
+    return executor
+
+
+@contextlib.contextmanager
+def _connected(ray: Any, address: str | None) -> Iterator[None]:
+    """Connect to the cluster, unless this process is connected already."""
+    if ray.is_initialized():
+        yield
+        return
+    if address is None:
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # listen on 127.0.0.1 alone
+    _check_answers(address)
+    try:
+        ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, ValueError) as error:
+        raise ValueError(f"no Ray cluster at {address}: {error}") from None
+    try:
+        yield
+    finally:
+        ray.shutdown()
 
 
 def _check_answers(address: str | None) -> None:
-    """Ray tries an address for minutes and then ends the process: try it first."""
+    """Raise ValueError if nothing listens at the address, since Ray would retry for minutes and end the process."""
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     if port.isdigit():
         try:
@@ -70,7 +83,7 @@ def _check_answers(address: str | None) -> None:
 
 
 class _Cluster:
-    """The runs that are out, each with the lease that is held for it here."""
+    """The workers of a cluster; `running` maps each task of Ray's to its job and the lease held for it here."""
 
     def __init__(self, ray: Any, cpus: float, gpus: float):
         self.ray = ray
@@ -80,136 +93,119 @@ class _Cluster:
 
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         self.inbox = ray.remote(num_cpus=0, scheduling_strategy=here, max_concurrency=4)(_Inbox).remote()
-        self.out: dict[Any, tuple[Job, contextlib.ExitStack]] = {}
+        self.running: dict[Any, tuple[Job, contextlib.ExitStack]] = {}
+        self.refused: list[Outcome] = []
+        self._warn_if_too_small()
 
-    def execute(self, jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
-        self._warn_of_what_lacks()
-        more, told = True, False
+    def has_room(self) -> bool:
+        """Return whether the cluster has room for another run; for one it always has, since a node may yet join."""
+        resources = self.ray.cluster_resources()
+        room = min(resources.get(name, 0) / amount for name, amount in self.needs.items())
+        return len(self.running) < max(1, int(room))
+
+    def is_busy(self) -> bool:
+        return bool(self.running or self.refused)
+
+    def start(self, job: Job) -> None:
+        """Start a job with the files of its run, and of the run it extends; refuse it if another process has it."""
+        lease = contextlib.ExitStack()
         try:
-            while more or self.out:
-                while more and len(self.out) < self._room():
-                    if stop():
-                        more = False
-                    elif (job := next(jobs, _NO_MORE)) is None:
-                        break
-                    elif isinstance(job, Job):
-                        if not self._send(job):
-                            yield Outcome(job)
-                    else:
-                        more = False
-                if stop() and not told:
-                    self._tell_to_stop()
-                    more, told = False, True
-                ready = self._ready()
-                self._receive(on_progress)  # before they are let go: whoever has ended has all its reports in the inbox
-                yield from self._ended(ready)
-        finally:
-            for reference, (_, held) in self.out.items():
-                with contextlib.suppress(Exception):
-                    self.ray.cancel(reference, force=True)
-                held.close()
-            self.ray.kill(self.inbox)
+            lease.enter_context(holding(job.out / job.config.hash, wait=False))
+        except HeldError:
+            self.refused.append(Outcome(job))
+            return
+        runs = [job.config.hash, *([job.config.extended_from] if job.config.extended_from else [])]
+        files = _read(job.out, _stamps(job.out, runs))
+        task = self.work.remote(job.config.model_dump_json(), job.threads, job.command, files, self.inbox)
+        self.running[task] = job, lease
 
-    def _warn_of_what_lacks(self) -> None:
+    def collect(self, on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+        refused, self.refused = self.refused, []
+        yield from refused
+        ended, _ = self.ray.wait(list(self.running), timeout=REPORT_SECONDS) if self.running else ([], [])
+        self._receive(on_progress)  # a task that has ended has sent all its reports
+        for task in ended:
+            job, lease = self.running.pop(task)
+            with lease:
+                yield self._outcome(task, job)
+
+    def ask_to_stop(self) -> None:
+        """Ask the tasks that have begun to stop, and cancel those that wait for a machine."""
+        begun = self.ray.get(self.inbox.stop.remote())
+        for task in self.running:
+            if task.task_id().hex() not in begun:
+                self.ray.cancel(task)
+
+    def close(self) -> None:
+        for task, (_, lease) in self.running.items():
+            with contextlib.suppress(Exception):
+                self.ray.cancel(task, force=True)
+            lease.close()
+        self.ray.kill(self.inbox)
+
+    def _warn_if_too_small(self) -> None:
         nodes = [node["Resources"] for node in self.ray.nodes() if node["Alive"]]
         if not any(all(node.get(name, 0) >= amount for name, amount in self.needs.items()) for node in nodes):
             wanted = " and ".join(f"{name} {amount:g}" for name, amount in self.needs.items())
             warnings.warn(f"waiting for {wanted}: no machine of the cluster has that so far", stacklevel=2)
 
-    def _tell_to_stop(self) -> None:
-        """Those that have begun are told; those that wait for their turn, or for a machine, are called off."""
-        begun = self.ray.get(self.inbox.stop.remote())
-        for reference in self.out:
-            if reference.task_id().hex() not in begun:
-                self.ray.cancel(reference)
-
-    def _room(self) -> int:
-        """How many runs the cluster has room for, at least one: a node may be on its way."""
-        there = self.ray.cluster_resources()
-        return max(1, int(min(there.get(name, 0) / amount for name, amount in self.needs.items())))
-
-    def _send(self, job: Job) -> bool:
-        """Start a job with what there is of its run; False if another process has it."""
-        held = contextlib.ExitStack()
-        try:
-            held.enter_context(holding(job.out / job.config.hash, wait=False))
-        except HeldError:
-            return False
-        runs = [job.config.hash, *([job.config.extended_from] if job.config.extended_from else [])]
-        files = _read(job.out, _stamps(job.out, runs))
-        config = job.config.model_dump_json()
-        reference = self.work.remote(config, job.threads, job.command, files, self.inbox)
-        self.out[reference] = job, held
-        return True
-
     def _receive(self, on_progress: OnProgress) -> None:
-        """Write what came in where it belongs."""
+        """Write the files that came in, and pass progress on."""
+        folders = {job.config.hash: job.out for job, _ in self.running.values()}
         for name, files, progress in self.ray.get(self.inbox.take.remote()):
-            for job, _ in self.out.values():
-                if job.config.hash == name:
-                    _write(job.out, files)
-                    if progress is not None:
-                        on_progress(Progress(**progress))
+            if name in folders:
+                _write(folders[name], files)
+                on_progress(Progress(**progress))
 
-    def _ready(self) -> list[Any]:
-        """Those that have ended, after a while of waiting."""
-        if not self.out:
-            time.sleep(REPORT_SECONDS)
-            return []
-        ready, _ = self.ray.wait(list(self.out), timeout=REPORT_SECONDS)
-        return ready
-
-    def _ended(self, ready: list[Any]) -> Iterator[Outcome]:
-        for reference in ready:
-            job, held = self.out.pop(reference)
-            try:
-                files, error, done = self.ray.get(reference)
-                _write(job.out, files)
-                record = RunFolder(job.out / job.config.hash).finished(job.config) if done else None
-                yield Outcome(job, record, error)
-            except self.ray.exceptions.TaskCancelledError:
-                yield Outcome(job)
-            except self.ray.exceptions.RayError as death:
-                yield Outcome(job, error=f"its worker died: {str(death).splitlines()[0]}")
-            except OSError as error:
-                yield Outcome(job, error=str(error))
-            finally:
-                held.close()
-
-
-_NO_MORE = object()
+    def _outcome(self, task: Any, job: Job) -> Outcome:
+        """Return the outcome of a task that has ended, after its last files are written."""
+        folder = RunFolder(job.out / job.config.hash)
+        try:
+            files, error = self.ray.get(task)
+            _write(job.out, files)
+        except self.ray.exceptions.TaskCancelledError:
+            return Outcome(job)
+        except self.ray.exceptions.RayError as death:
+            return Outcome(job, error=f"its worker died: {str(death).splitlines()[0]}")
+        except OSError as failure:
+            return Outcome(job, error=str(failure))
+        record = None if error else folder.finished(job.config)
+        if record is not None:
+            folder.failure_path.unlink(missing_ok=True)
+        return Outcome(job, record, error)
 
 
 class _Inbox:
-    """Where workers put their reports; it lives on the machine of the sweep."""
+    """An actor on the machine of the sweep, to which workers send their reports."""
 
     def __init__(self) -> None:
-        self.reports: list[tuple[str, Files, dict[str, Any] | None]] = []
+        self.reports: list[Report] = []
         self.begun: set[str] = set()
         self.stopping = False
 
     def begin(self, task: str) -> bool:
-        """A task of Ray's begins; the answer is whether to stop."""
+        """Note that a task has begun; return whether it is to stop."""
         self.begun.add(task)
         return self.stopping
 
-    def put(self, name: str, files: Files, progress: dict[str, Any] | None) -> bool:
-        """Keep a report; the answer is whether to stop."""
-        self.reports.append((name, files, progress))
+    def put(self, report: Report) -> bool:
+        """Keep a report; return whether its task is to stop."""
+        self.reports.append(report)
         return self.stopping
 
-    def take(self) -> list[tuple[str, Files, dict[str, Any] | None]]:
+    def take(self) -> list[Report]:
+        """Return the reports since the last call."""
         taken, self.reports = self.reports, []
         return taken
 
     def stop(self) -> set[str]:
-        """From now on all are told to stop; the answer is which tasks have begun."""
+        """Ask all tasks to stop; return which have begun."""
         self.stopping = True
         return self.begun
 
 
-def _work(config: str, threads: int, command: str, files: Files, inbox: Any) -> tuple[Files, str | None, bool]:
-    """The whole life of a run on a worker: what it wrote last, its error, and whether it is finished."""
+def _work(config: str, threads: int, command: str, files: Files, inbox: Any) -> tuple[Files, str | None]:
+    """Do one job in a folder of its own; return the files that were not reported yet, and the error."""
     import ray
 
     with tempfile.TemporaryDirectory() as folder:
@@ -221,17 +217,16 @@ def _work(config: str, threads: int, command: str, files: Files, inbox: Any) -> 
 
         def report(progress: Progress) -> None:
             nonlocal last, stopping
-            if time.monotonic() - last < REPORT_SECONDS:
-                return
-            last = time.monotonic()
-            stopping = ray.get(inbox.put.remote(name, _changed(out, name, sent), vars(progress)))
+            if time.monotonic() - last >= REPORT_SECONDS:
+                last = time.monotonic()
+                stopping = ray.get(inbox.put.remote((name, _changed(out, name, sent), vars(progress))))
 
         outcome = perform(job, report, lambda: stopping)
-        return _changed(out, name, sent), outcome.error, isinstance(outcome.record, Record)
+        return _changed(out, name, sent), outcome.error
 
 
 def _changed(out: Path, name: str, sent: dict[Path, tuple[int, int]]) -> Files:
-    """Files that are new, or replaced, since they were last sent."""
+    """Return the files of a run that are new or replaced since they were last sent."""
     now = _stamps(out, [name])
     new = [path for path, stamp in now.items() if sent.get(path) != stamp]
     sent.update(now)
@@ -239,11 +234,11 @@ def _changed(out: Path, name: str, sent: dict[Path, tuple[int, int]]) -> Files:
 
 
 def _stamps(out: Path, names: list[str]) -> dict[Path, tuple[int, int]]:
-    """The files of some runs, with what tells one from the one that replaces it."""
+    """Return the files of some runs, with what distinguishes a file from the one that replaces it."""
     found = {}
     for name in names:
         for path in sorted((out / name).rglob("*")):
-            if path.name != "lease" and not path.name.startswith((".", "~")):
+            if path.name != "lease" and not path.name.startswith("."):
                 with contextlib.suppress(FileNotFoundError):  # replaced or removed at this moment
                     if path.is_file():
                         found[path] = path.stat().st_ino, path.stat().st_mtime_ns
@@ -259,8 +254,9 @@ def _read(out: Path, paths: Iterable[Path]) -> Files:
 
 
 def _write(out: Path, files: Files) -> None:
-    """The record last: it says that all is there. Of checkpoints the newest two are kept, as everywhere."""
-    for path in sorted(files, key=lambda path: path.endswith("record.json")):
+    """Write files, the record last, since it says that the run is finished; keep the newest two checkpoints."""
+    record = RunFolder(out).record_path.name
+    for path in sorted(files, key=lambda path: Path(path).name == record):
         write_bytes(out / path, files[path])
     for folder in {(out / path).parent for path in files if "checkpoints" in Path(path).parts}:
         checkpoint.drop_old(folder)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ldhd.experiments import Record, RunConfig, follow, run
 from ldhd.experiments.checks import check
-from ldhd.sweep.job import OnProgress
+from ldhd.experiments.progress import OnProgress
 from ldhd.sweep.local import stop_on_signal
 from ldhd.sweep.runs import run_all
 from ldhd.train import parallel
@@ -14,7 +14,7 @@ from ldhd.train import parallel
 def run_under_torchrun(
     configs: Sequence[RunConfig], out: Path, *, threads: int, command: str, on_progress: OnProgress
 ) -> list[Record]:
-    """The records of all configs in the first process, none in the others."""
+    """Return the records of all configs in the first process, and an empty list in the others."""
     for config in configs:
         check(config)
         if config.train.batch_size < parallel.asked_for():
