@@ -293,7 +293,7 @@ class TestCommand:
 
     def test_extend_by_a_link_to_a_run(self, tmp_path, capsys):
         (config,) = configs(1)
-        run(config, tmp_path / "in another process")
+        run(config, tmp_path / "elsewhere")
         (tmp_path / "here").mkdir()
         (tmp_path / "here" / config.hash).symlink_to(tmp_path / "elsewhere" / config.hash)
         code, out, _ = ldhd(capsys, "extend", str(tmp_path / "here" / config.hash), "--steps", "6", "--json")

@@ -52,7 +52,7 @@ def run(
     with ProgressBars() as bars:
         records = train_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
     if records:  # under torchrun the first process has them
-        print_result(draw_runs(records, out), as_json)
+        print_result(draw_runs(configs, records, out), as_json)
 
 
 def sweep(
@@ -123,7 +123,7 @@ def extend(
     out = common_folder(folders)
     with ProgressBars() as bars:
         records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
-    print_result(draw_runs(records, out), as_json)
+    print_result(draw_runs(configs, records, out), as_json)
 
 
 def demo(

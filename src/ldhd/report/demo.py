@@ -42,9 +42,10 @@ class Demo:
 
 def run_demo(out: Path, command: str) -> Demo:
     """Train RPE and RPE-Square on copy, check every claim of the paper, and write the report of both."""
+    configs = make_configs("copy", ["rpe", "rpe-square"])
     with ProgressBars() as bars:
-        records = run_all(make_configs("copy", ["rpe", "rpe-square"]), out, command=command, on_progress=bars)
+        records = run_all(configs, out, command=command, on_progress=bars)
     ledger = Ledger(list(watch(verify(), len(CLAIMS), "claims")))
     instances = [trace_run(out / record.hash, PROMPT) for record in records]
     report = write_report([out], out / "report.html", ledger=ledger.document(), title="Copy, trained on scales 1-5")
-    return Demo(draw_runs(records, out, report.path), instances, ledger)
+    return Demo(draw_runs(configs, records, out, report.path), instances, ledger)

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from ldhd.evaluate import ScaleResult
-from ldhd.experiments import Record, RunConfig, RunFolder, make_config
+from ldhd.experiments import Record, RunConfig, make_config
 from ldhd.experiments.groups import group_runs, setting
 from ldhd.report.figures.accuracy import accuracy_figure
 from ldhd.report.render_matplotlib import save_figure
@@ -46,12 +46,13 @@ class TrainedRuns:
             yield f"report: {self.report}"
 
 
-def draw_runs(records: Sequence[Record], out: Path, report: Path | None = None) -> TrainedRuns:
+def draw_runs(
+    configs: Sequence[RunConfig], records: Sequence[Record], out: Path, report: Path | None = None
+) -> TrainedRuns:
     """Draw the figure of some runs of the folder `out`, which is where it is written."""
-    configs = {record.hash: RunFolder(out / record.hash).config() for record in records}
-    path = out / figure_name(list(configs.values()))
-    figure = save_figure(accuracy_figure(group_runs(records, configs)), path)
-    return TrainedRuns(records, configs, out, figure, report)
+    by_hash = {config.hash: config for config in configs}
+    figure = save_figure(accuracy_figure(group_runs(records, by_hash)), out / figure_name(configs))
+    return TrainedRuns(records, by_hash, out, figure, report)
 
 
 def figure_name(configs: Sequence[RunConfig]) -> str:
