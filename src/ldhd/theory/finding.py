@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ldhd.boolean import BooleanFunction
 
-Verdict = Literal["holds", "holds with a correction", "fails as printed"]
+ClaimVerdict = Literal["holds", "holds with a correction", "fails as printed"]
 
 ROUNDING = 1e-9
 """How far two computations of the same number may differ; reported as the tolerance."""
@@ -22,12 +22,12 @@ class Finding:
     """
 
     claim: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     correction: str = ""
     evidence: dict[str, Any] = field(default_factory=dict)
 
 
-def judge(printed: bool, corrected: bool = False, amends: bool = False) -> Verdict:
+def judge(printed: bool, corrected: bool = False, amends: bool = False) -> ClaimVerdict:
     """Return the verdict that follows from the checks of the printed and of the corrected statement.
 
     A correction `amends` the claim if it fixes a misprint or adds a missing condition and keeps the conclusion;

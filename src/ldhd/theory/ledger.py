@@ -7,7 +7,7 @@ from typing import Any
 
 from ldhd.names import lookup_only
 from ldhd.theory import claims_features, claims_formats, claims_learning, claims_plaa, claims_profiles, claims_theorem_2
-from ldhd.theory.finding import Finding, Verdict
+from ldhd.theory.finding import ClaimVerdict, Finding
 
 CLAIMS: dict[str, Callable[[], Finding]] = {
     "abstraction-1": claims_formats.abstraction_1,
@@ -44,7 +44,7 @@ class Entry:
 
     id: str
     claim: str
-    verdict: Verdict
+    verdict: ClaimVerdict
     correction: str
     evidence: dict[str, Any]
     seconds: float
