@@ -44,6 +44,19 @@ class TestFire(PositionContract):
             along = bias.diagonal(-e, 1, 2)
             assert torch.allclose(along, along[:, :1].expand_as(along), atol=1e-6)
 
+    @pytest.mark.parametrize(("c", "multiplier"), [(2.5, 0.5), (-0.3, -2.0)])
+    def test_the_relation_is_that_of_the_initial_values(self, c, multiplier):
+        """Once c and L have moved, the distance alone counts up to the learned L, and not up to the initial one."""
+        position = Fire(8, 2, threshold=10.0)
+        torch.nn.init.constant_(position.c, c)
+        torch.nn.init.constant_(position.multiplier, multiplier)
+        bias = bias_of(position, torch.randn(1, 2, 30, 4), torch.randn(1, 30, 8))[0]
+        learned = int(abs(multiplier) * 10.0)
+        along = bias.diagonal(-2, 1, 2)  # of queries at 2, 3, ...
+        up_to, beyond = along[:, : learned - 1], along[:, learned - 1 :]
+        assert torch.allclose(up_to, up_to[:, :1].expand_as(up_to), atol=1e-6)
+        assert ((beyond - up_to[:, :1]).abs() > 1e-4).any()
+
     def test_beyond_the_threshold_the_first_token_looks_the_same_at_any_length(self):
         bias = bias_of(Fire(8, 2, threshold=4.0), torch.randn(1, 2, 40, 4), torch.randn(1, 40, 8))[0, :, 5:, 0]
         assert torch.allclose(bias, bias[:, :1].expand_as(bias), atol=1e-4)

@@ -57,7 +57,10 @@ class Fire(Relative):
         return torch.log1p(self.c.abs() * x)
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> float:
-        """What f reads before training: a number for each distance up to L, and for each pair of positions beyond."""
+        """Return what f reads before training: it depends on the distance up to L, and on both positions beyond.
+
+        Pairs with one such number get one term for every f as long as c and L keep their initial values.
+        """
         return round(math.log1p(START * (j - i)) / math.log1p(START * max(self.threshold, j)), 9)
 
 

@@ -74,7 +74,7 @@ class Randomized(Position):
         return self.wrapped.relation(tokens, self._test_id(j), self._test_id(i))
 
     def training_relations(self, tokens: Sequence[str], j: int, i: int) -> tuple[Hashable, ...]:
-        """At the ids of a test and at `DRAWS` draws of the very many: what these do not cover, others may."""
+        """Return the classes at the ids of a test and at `DRAWS` of the very many draws: others may cover more."""
         drawn = [_draw(self.max_length, len(tokens), seed) for seed in range(DRAWS)]
         found = (self.wrapped.relation(tokens, ids[j], ids[i]) for ids in drawn)
         return self.relation(tokens, j, i), *found
