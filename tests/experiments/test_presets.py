@@ -7,12 +7,12 @@ import pytest
 
 from ldhd.experiments.checks import check
 from ldhd.experiments.config import make_config
+from ldhd.experiments.groups import group_runs
 from ldhd.experiments.outcomes import outcomes, preset_groups
 from ldhd.experiments.parts import outline
 from ldhd.experiments.preset import SIX, SIZES, Part
 from ldhd.experiments.presets import PRESETS, choose
 from ldhd.experiments.record import Record
-from ldhd.experiments.verdict import extrapolation_factor
 from ldhd.model import MODELS
 from ldhd.tasks import TASKS
 
@@ -236,18 +236,22 @@ def scored(seed, exact):
     return Record(**{**base, "train_scales": [1, 2], "results": results})
 
 
+def factor(*seeds):
+    (group,) = group_runs([scored(seed, exact) for seed, exact in enumerate(seeds)])
+    return group.factor()
+
+
 def test_the_extrapolation_factor_is_of_the_median_seed():
     """Held up to 4 in two of three seeds, and trained up to 2."""
     seeds = [{1: 1.0, 2: 1.0, 4: 0.9, 8: 0.0}, {1: 1.0, 2: 1.0, 4: 1.0, 8: 0.89}, {1: 1.0, 2: 0.0, 4: 0.0, 8: 1.0}]
-    assert extrapolation_factor([scored(seed, exact) for seed, exact in enumerate(seeds)]) == 2
-    assert extrapolation_factor([scored(0, {1: 0.0, 2: 0.5})]) == 0
+    assert factor(*seeds) == 2
+    assert factor({1: 0.0, 2: 0.5}) == 0
 
 
 def test_the_first_failure_ends_the_extrapolation_factor():
     """Being right again at a larger scale does not count."""
-    scales = {1: 1.0, 2: 1.0, 6: 0.0, 7: 0.0, 10: 0.95}
-    assert extrapolation_factor([scored(0, scales)]) == 1
-    assert extrapolation_factor([scored(0, {1: 0.95, 2: 0.0, 4: 1.0})]) == 0.5
+    assert factor({1: 1.0, 2: 1.0, 6: 0.0, 7: 0.0, 10: 0.95}) == 1
+    assert factor({1: 0.95, 2: 0.0, 4: 1.0}) == 0.5
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_a_row_for_each_kind_of_run_and_what_failed():
     records = [record(asked[0], 1.0), record(asked[1], 0.5), record(asked[2])]
     shown = rendered(SweepSummary(asked, records, [failure]).view())
     rows = [line.split() for line in shown.splitlines() if line.strip().startswith("copy")]
-    assert rows[0][:7] == ["copy", "rpe", "train.learning_rate=0.001", "2/2", "2", "10", "75.0"]
+    assert rows[0][:7] == ["copy", "rpe", "train.learning_rate=0.001", "2/2", "2", "10", "75"]
     assert rows[1][:5] == ["copy", "rpe", "train.learning_rate=0.002", "1/2", "1"]
     assert f"failed: copy rpe seed 1 ({asked[3].hash}), tried 3 times: out of [order]" in shown
     assert "3 of 4 runs done, 1 failed" in shown

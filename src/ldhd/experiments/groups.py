@@ -11,13 +11,17 @@ Every other field counts, `device` included: otherwise one seed on two devices w
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
+from itertools import takewhile
+from statistics import fmean, median
 from typing import Any
 
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.record import Record
-from ldhd.experiments.verdict import GENERALISES, extrapolation_factor, measured_tendency, measured_verdict
+from ldhd.parsing import format_range
 from ldhd.statistics import Mean, Share, mean_interval, success_rate
+
+GENERALISES, FAILS, ENOUGH_SEEDS = 0.9, 0.5, 3
+"""Bounds of the median exact match at the largest test scale, and the number of fitted seeds that a verdict needs."""
 
 
 @dataclass(frozen=True)
@@ -81,16 +85,26 @@ class Group:
         return success_rate([self.succeeded(record) for record in self.records])
 
     def verdict(self) -> str:
-        """Return `generalises`, `fails`, `mixed`, `not fitted` or `too few seeds`."""
-        return measured_verdict(self.records)
+        """Return `generalises`, `fails`, `mixed` or `not fitted`, or `too few seeds` if fewer than three fit."""
+        return "too few seeds" if 0 < self.fitted < ENOUGH_SEEDS else self.tendency()
 
     def tendency(self) -> str:
-        """Return the verdict regardless of the number of seeds."""
-        return measured_tendency(self.records)
+        """Return the verdict regardless of the number of seeds: the median exact match of the fitted seeds decides."""
+        fitted = [record.results[-1].exact for record in self.records if record.fitted]
+        if not fitted:
+            return "not fitted"
+        value = median(fitted)
+        return "generalises" if value >= GENERALISES else "fails" if value <= FAILS else "mixed"
 
     def factor(self) -> float:
-        """Return the extrapolation factor."""
-        return extrapolation_factor(self.records)
+        """Return the extrapolation factor: how many times farther than trained the group holds.
+
+        A scale holds if the median exact match over all seeds, fitted or not, is at least 90 %. The factor is the
+        largest scale before the first one that does not hold, over the largest training scale; it is below 1 if the
+        group already fails within the training scales.
+        """
+        held = takewhile(lambda scale: median(self.exact(scale)) >= GENERALISES, self.scales)
+        return max(held, default=0) / max(self.train_scales)
 
 
 def group_runs(records: Iterable[Record], configs: Mapping[str, RunConfig] | None = None) -> list[Group]:
@@ -98,17 +112,19 @@ def group_runs(records: Iterable[Record], configs: Mapping[str, RunConfig] | Non
 
     `configs` maps the hash of a record to its config. Records without one are grouped by task, embedding and model.
     """
-    groups: dict[tuple[str, ...], Group] = {}
+    configs = configs or {}
+    members: dict[tuple[str, str, str, str], list[Record]] = {}
     for record in records:
-        config = (configs or {}).get(record.hash)
-        key = (record.task, record.position, record.model, setting(config) if config else "")
-        group = groups.get(key, Group(record.task, record.position, record.model, (), config=config))
-        groups[key] = replace(group, records=(*group.records, record))
-    found = [replace(group, records=_by_seed(group)) for group in groups.values()]
-    known = [group.config for group in found if group.config is not None]
-    options = dict(zip(map(setting, known), differences(known), strict=True))
-    found = [replace(group, options=options[setting(group.config)]) if group.config else group for group in found]
-    return [replace(group, label=_label(group, found)) for group in found]
+        own = setting(configs[record.hash]) if record.hash in configs else ""
+        members.setdefault((record.task, record.position, record.model, own), []).append(record)
+    firsts = [configs.get(found[0].hash) for found in members.values()]
+    options = iter(differences([config for config in firsts if config is not None]))
+    groups = []
+    for ((task, position, model, _), found), config in zip(members.items(), firsts, strict=True):
+        by_seed = tuple(sorted(found, key=lambda record: record.seed))
+        differing = () if config is None else next(options)
+        groups.append(Group(task, position, model, by_seed, differing, config=config))
+    return [replace(group, label=_label(group, groups)) for group in groups]
 
 
 def setting(config: RunConfig) -> str:
@@ -137,13 +153,9 @@ def differences(configs: Sequence[RunConfig]) -> list[tuple[str, ...]]:
         rows.setdefault((config.task, config.position), []).append(own)
     keys = {alike: _differing(found) for alike, found in rows.items()}
     return [
-        tuple(f"{key}={_short(own.get(key))}" for key in keys[config.task, config.position])
+        tuple(f"{key}={_written(own.get(key))}" for key in keys[config.task, config.position])
         for config, own in zip(configs, flat, strict=True)
     ]
-
-
-def _by_seed(group: Group) -> tuple[Record, ...]:
-    return tuple(sorted(group.records, key=lambda record: record.seed))
 
 
 def _label(group: Group, groups: Sequence[Group]) -> str:
@@ -189,8 +201,6 @@ def _differing(rows: Sequence[dict[str, Any]]) -> list[str]:
     return found
 
 
-def _short(value: Any) -> str:
-    """Write consecutive scales as a range."""
-    if isinstance(value, list) and len(value) > 2 and value == list(range(value[0], value[-1] + 1)):
-        return f"{value[0]}-{value[-1]}"
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+def _written(value: Any) -> str:
+    """Write scales as a range, everything else as it is."""
+    return format_range(value) if isinstance(value, list) else str(value)

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from statistics import mean
 
 from ldhd.experiments.config import RunConfig
-from ldhd.experiments.groups import Group, by_setting
+from ldhd.experiments.groups import FAILS, GENERALISES, Group, by_setting, group_runs, setting
 from ldhd.experiments.parts import outline
 from ldhd.experiments.preset import Claim, Preset
 from ldhd.experiments.record import Record
-from ldhd.experiments.verdict import FAILS, GENERALISES
 
 GUESS, CHANCE = 0.75, 0.05
 """Exact match up to `GUESS` is nearer to a guess between two answers than to the truth, and above `CHANCE` it is better
@@ -47,23 +46,13 @@ class Outcome:
 
 
 def preset_groups(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> list[Group]:
-    """Return the groups of a preset, labelled by its view, in the order of the configs; groups without records are
-    left out."""
+    """Return the groups of a preset that have records, labelled by its view, in the order of the configs."""
+    firsts = [seeds[0] for seeds in by_setting(configs)]
+    labels = dict(zip(map(setting, firsts), preset.view.labels(firsts), strict=True))
     by_hash = {record.hash: record for record in records}
-    settings = by_setting(configs)
-    labels = preset.view.labels([own[0] for own in settings])
-    groups = [
-        Group(
-            own[0].task,
-            own[0].position,
-            own[0].model,
-            tuple(by_hash[config.hash] for config in own if config.hash in by_hash),
-            label=label,
-            config=own[0],
-        )
-        for own, label in zip(settings, labels, strict=True)
-    ]
-    return [group for group in groups if group.records]
+    found = [by_hash[config.hash] for config in configs if config.hash in by_hash]
+    groups = group_runs(found, {config.hash: config for config in configs})
+    return [replace(group, label=labels[setting(group.config)]) for group in groups if group.config is not None]
 
 
 def outcomes(

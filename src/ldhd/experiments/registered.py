@@ -8,7 +8,7 @@ predictor's criterion was developed with these outcomes known, so they are no ev
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +17,6 @@ from ldhd.experiments.groups import Group, group_runs
 from ldhd.experiments.parts import PositionOptions, load_task
 from ldhd.experiments.predictions import relation_settings
 from ldhd.experiments.record import Record
-from ldhd.experiments.verdict import measured_verdict
 from ldhd.positions import POSITIONS, Position
 from ldhd.predict.paper import PAPER_OUTCOMES
 
@@ -162,7 +161,7 @@ def _compare(group: Group, config: RunConfig, register: Register) -> Comparison:
     at_commit = {commit: find_entry(register.at(commit), config) for commit in commits}
     before = [(record, entry) for record in group.records if (entry := at_commit.get(record.commit)) is not None]
     registered = len({verdict_at(entry, largest) for _, entry in before}) == 1
-    records = [record for record, _ in before] if registered else group.records
+    measured = replace(group, records=tuple(record for record, _ in before)) if registered else group
     entry = before[0][1] if registered else find_entry(register.at(None), config)
     predicted = None if entry is None else verdict_at(entry, largest)
     return Comparison(
@@ -172,8 +171,8 @@ def _compare(group: Group, config: RunConfig, register: Register) -> Comparison:
         layers=config.model_options.layers,
         train_scales=config.train_scales,
         largest_scale=largest,
-        measured=measured_verdict(records),
-        seeds=len(records),
+        measured=measured.verdict(),
+        seeds=len(measured.records),
         predicted=predicted,
         registered=registered,
         in_sample=_repeats_the_paper(predicted, config),

@@ -1,7 +1,7 @@
 """The results of commands that train and evaluate runs."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import Record, RunConfig, make_config
-from ldhd.experiments.groups import group_runs, setting
+from ldhd.experiments.groups import Group, group_runs, setting
 from ldhd.report.figures.accuracy import accuracy_figure
 from ldhd.report.render_matplotlib import save_figure
 from ldhd.report.table import accuracy_table, digit_table
@@ -22,7 +22,7 @@ class TrainedRuns:
     """The runs of one command, and their figure."""
 
     records: Sequence[Record]
-    configs: Mapping[str, RunConfig]
+    groups: Sequence[Group]
     out: Path
     figure: Path
     report: Path | None = None
@@ -34,8 +34,8 @@ class TrainedRuns:
 
     def view(self) -> Iterator[RenderableType]:
         """Yield the table of exact match, that of single answer tokens, and where everything is."""
-        yield accuracy_table(self.records, self.configs)
-        digits = digit_table(self.records, self.configs)
+        yield accuracy_table(self.groups)
+        digits = digit_table(self.groups)
         if digits is not None:
             yield digits
         for record in self.records:
@@ -50,9 +50,9 @@ def draw_runs(
     configs: Sequence[RunConfig], records: Sequence[Record], out: Path, report: Path | None = None
 ) -> TrainedRuns:
     """Draw the figure of some runs of the folder `out`, which is where it is written."""
-    by_hash = {config.hash: config for config in configs}
-    figure = save_figure(accuracy_figure(group_runs(records, by_hash)), out / figure_name(configs))
-    return TrainedRuns(records, by_hash, out, figure, report)
+    groups = group_runs(records, {config.hash: config for config in configs})
+    figure = save_figure(accuracy_figure(groups), out / figure_name(configs))
+    return TrainedRuns(records, groups, out, figure, report)
 
 
 def figure_name(configs: Sequence[RunConfig]) -> str:

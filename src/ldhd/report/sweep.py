@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from ldhd.experiments import Failure, Progress, Record, RunConfig
 from ldhd.experiments.groups import by_setting, differences, group_runs
+from ldhd.report.table import percent
 from ldhd.report.terminal import console, plain_table
 
 MOST_FAILURES = 20
@@ -117,7 +118,7 @@ def _rows(configs: Sequence[RunConfig], records: Sequence[Record]) -> list[list[
         found = [by_hash[config.hash] for config in own if config.hash in by_hash]
         row = [first.task, first.position, ", ".join(options), f"{len(found)}/{len(own)}"]
         for group in group_runs(found):
-            row += [f"{group.fitted}", str(scale), f"{100 * group.mean(scale):.1f}", group.verdict()]
+            row += [f"{group.fitted}", str(scale), percent(group.mean(scale)), group.verdict()]
         rows.append(row)
     return rows
 

@@ -1,23 +1,18 @@
-"""Tables for the terminal."""
+"""Tables of accuracy for the terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.table import Table
 
-from ldhd.experiments import Record, RunConfig
-from ldhd.experiments.groups import Group, group_runs
+from ldhd.experiments.groups import Group
 from ldhd.report.terminal import plain_table
 
-Configs = Mapping[str, RunConfig] | None
-"""A config for each hash, to tell apart what records alone do not."""
-
 WIDEST_ANSWER = 16
-"""Longest answer whose tokens are shown in columns of their own."""
+"""Answers with more tokens have no row in the table of tokens."""
 
 
-def accuracy_table(records: Sequence[Record], configs: Configs = None) -> Table:
-    """Exact match by scale: a row for each embedding, the mean over its seeds and, below it, the range."""
-    groups = group_runs(records, configs)
+def accuracy_table(groups: Sequence[Group]) -> Table:
+    """Return a table of exact match by scale: a row for each group, its mean over seeds and, below it, the range."""
     scales = sorted({scale for group in groups for scale in group.scales})
     models = list(dict.fromkeys(group.model for group in groups))
     table = plain_table(f"{groups[0].task}: exact match in % by scale")
@@ -34,11 +29,11 @@ def accuracy_table(records: Sequence[Record], configs: Configs = None) -> Table:
     return table
 
 
-def digit_table(records: Sequence[Record], configs: Configs = None) -> Table | None:
-    """Accuracy of each answer token, the first written first, at scales beyond training; None if there are none."""
+def digit_table(groups: Sequence[Group]) -> Table | None:
+    """Return a table of the accuracy of each answer token at scales beyond training; None if there are none."""
     rows = [
         (group.label, scale, group.per_position(scale))
-        for group in group_runs(records, configs)
+        for group in groups
         for scale in group.scales
         if scale > max(group.train_scales)
     ]
@@ -65,7 +60,7 @@ def _cell_text(group: Group, scale: int) -> str:
 
 
 def percent(share: float) -> str:
-    """One decimal, dropped if it is 0; never rounded up to 100 or down to 0."""
+    """Write a share in % with at most one decimal; it is never rounded up to 100 or down to 0."""
     value = round(100 * share, 1)
     if (value == 100 and share < 1) or (value == 0 and share > 0):
         value = 99.9 if share > 0.5 else 0.1
