@@ -1,4 +1,4 @@
-"""Files that are either whole or absent, and say so: written beside their place, flushed, renamed, with a digest."""
+"""Files with a digest that are written atomically: to a temporary file, which is flushed and renamed."""
 
 import contextlib
 import hashlib
@@ -47,7 +47,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
-    """The value with `sha256`, the digest of everything else in it (as JSON with sorted keys, without spaces)."""
+    """Return the value with `sha256`, the digest of all other fields (as JSON with sorted keys, without spaces)."""
     return {**value, "sha256": hashlib.sha256(_canonical(value)).hexdigest()}
 
 
@@ -80,7 +80,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
-    """A line of JSON for each row; its last field `sha256` is the digest of all lines so far, without that field."""
+    """Write a line of JSON for each row; its last field, `sha256`, is the digest of all lines so far without theirs."""
     digest = hashlib.sha256()
     lines = []
     for row in rows:
@@ -91,7 +91,7 @@ def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The rows of `write_lines`; BadFileError if one is altered, or missing before others."""
+    """Return the rows that `write_lines` wrote; BadFileError if one was altered, or is missing before others."""
     content = path.read_bytes()
     if content and not content.endswith(b"\n"):
         raise BadFileError(f"{path} is cut off: its last line has no end")

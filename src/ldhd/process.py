@@ -1,4 +1,4 @@
-"""What a process that computes sets once: its threads and how it keeps memory."""
+"""Settings of a process that computes: its threads, and how it keeps memory."""
 
 import ctypes
 import platform
@@ -13,8 +13,8 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 def prepare(threads: int) -> None:
     """Set the threads, and keep freed memory instead of returning it.
 
-    By default the C library gives the pages of large tensors back to the system and takes them again, zeroed, for the
-    next ones: that costs more than many an operation on the tensor.
+    By default the C library returns the pages of large tensors to the system and gets them back, zeroed, for the next
+    ones, which costs more than many operations on a tensor.
     """
     torch.set_num_threads(threads)
     if platform.libc_ver()[0] == "glibc":

@@ -14,7 +14,7 @@ from ldhd.files import DIGEST_LENGTH, BadFileError, write_bytes
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
-    """A safetensors file whose metadata carry a digest of everything in it."""
+    """Write a safetensors file whose metadata contain a digest of everything in it."""
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     text = json.dumps(metadata)
     # one entry only: safetensors writes several in no fixed order, and equal runs should give equal bytes
@@ -22,7 +22,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and metadata of `write_tensors`; BadFileError unless their digest is right."""
+    """Return the tensors and metadata that `write_tensors` wrote; BadFileError if their digest does not match."""
     try:
         with safetensors.safe_open(str(path), framework="pt") as file:
             stored = file.metadata() or {}

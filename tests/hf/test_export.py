@@ -14,7 +14,7 @@ import ldhd
 from contracts import command
 from contracts.hub import trained
 from ldhd.evaluate import greedy
-from ldhd.evaluate.accuracy import questions
+from ldhd.evaluate.accuracy import sample_test_instances
 from ldhd.hf import LdhdForCausalLM, export_run
 from ldhd.positions import POSITIONS
 from ldhd.tasks.tokens import decode, encode
@@ -37,7 +37,7 @@ def loaded(folder):
 
 def prompts(run, scales, count):
     config, task, _ = ldhd.load_run(run)
-    return [instance.prompt for scale in scales for instance in questions(task, scale, count, config.seed)]
+    return [instance.prompt for scale in scales for instance in sample_test_instances(task, scale, count, config.seed)]
 
 
 def written(model, tokenizer, texts, **options):

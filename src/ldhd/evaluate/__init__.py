@@ -1,4 +1,4 @@
-"""Evaluation: greedy decoding, accuracy by scale, and what the model looked at."""
+"""Evaluation: greedy decoding, accuracy by scale, and traces of attention."""
 
 from ldhd.evaluate.accuracy import ScaleResult, evaluate, score
 from ldhd.evaluate.decode import greedy

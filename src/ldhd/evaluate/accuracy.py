@@ -15,7 +15,7 @@ from ldhd.tasks.tokens import encode
 
 LARGEST_BATCH = 256
 LARGEST_ATTENTION = 4_000_000
-"""Pairs of positions, over a batch, whose attention is held in memory at once for each head."""
+"""The largest number of pairs of positions, over a batch, whose attention is in memory at once for each head."""
 
 
 @dataclass(frozen=True)
@@ -30,22 +30,25 @@ class ScaleResult:
     per_token: float
     per_position: list[float]
     carries: Annotated[list[tuple[int, int, int, int]] | None, Field(exclude_if=lambda value: value is None)] = None
-    """Answer token, places the carry into it has travelled, how many were right, of how many; for tasks that carry."""
+    """Rows of answer token, places that its carry has travelled, right answers, all answers; None without carries."""
 
 
 def evaluate(model: GPT, task: Task, scale: int, n: int, seed: int) -> ScaleResult:
-    """Exact match counts the whole answer, `e` included; token k is right if the k-th token written is the answer's."""
-    return score(model, task, questions(task, scale, n, seed))
+    """Test a model on `n` instances of a scale.
+
+    Exact match requires the whole answer, `e` included. Token k is right if the k-th token written equals it.
+    """
+    return score(model, task, sample_test_instances(task, scale, n, seed))
 
 
-def questions(task: Task, scale: int, n: int, seed: int) -> list[Instance]:
-    """They depend on task, scale and seed alone, so every embedding is asked the same questions."""
+def sample_test_instances(task: Task, scale: int, n: int, seed: int) -> list[Instance]:
+    """Draw test instances; they depend on task, scale and seed alone, so they are the same for every embedding."""
     stream = seeds.generator(seed, "test", task.name, scale)
     return [task.sample(scale, stream) for _ in range(n)]
 
 
 def score(model: GPT, task: Task, instances: Sequence[Instance]) -> ScaleResult:
-    """The accuracy on instances of one scale."""
+    """Test a model on instances of one scale."""
     hits: list[list[bool]] = []
     ordered = sorted(instances, key=lambda instance: len(instance.prompt))
     longest = max(len(instance.text) for instance in instances)

@@ -1,4 +1,4 @@
-"""What a run uses where the user says nothing: chosen by tuning, see results/tuning.md."""
+"""The defaults of a run, chosen by tuning; see results/tuning.md."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,20 +30,20 @@ RECIPE: dict[str, Any] = {
 
 RECIPE_BY_TASK: dict[str, dict[str, Any]] = {
     "copy": {"position.absolute": True},
-    # no digit of a sum needs a place as such, and two heads must find all three delimiters: the more try the better
+    # no digit of a sum needs an absolute place, and two heads must find all three delimiters, so all heads should try
     "addition": {"position.absolute": False},
     "addition-aligned": {"position.absolute": True},
     "parity": {"position.absolute": True},
     # carries and remainders that depend on three digits take longer
     "multiplication": {"position.absolute": True, "train.steps": 2000},
-    # a place counted from any delimiter shows the first digit of the long operand, the previous one up to scale 2
+    # place 1 after a delimiter is also the first digit of the long operand, a shortcut that works up to scale 2
     "division": {"position.absolute": "start", "train.steps": 2000},
     "addition-mod10": {"position.absolute": True},
 }
 
 
 def defaults_of(task: str, position: str, model: str | None = None) -> Defaults:
-    """Those of an embedding on a task; the recipe is for its own model, not for one that is named."""
+    """Return the defaults of an embedding on a task; with an explicit model the recipe is not used."""
     if position == "latent-window" and model is None:
         return Defaults("small", {**RECIPE, **RECIPE_BY_TASK.get(task, {})})
     if task == "copy":

@@ -1,4 +1,4 @@
-"""What a finished run leaves behind."""
+"""The record of a finished run, and the note about a failed one."""
 
 import subprocess
 from dataclasses import dataclass
@@ -38,11 +38,11 @@ class Record(BaseModel):
     extended_from: str | None = Field(default=None, exclude_if=lambda value: value is None)
 
     def document(self) -> dict[str, Any]:
-        """The record as in record.json, with its digest."""
+        """Return the record as in record.json, with its digest."""
         return sealed(self.model_dump(mode="json"))
 
     def exact(self, scale: int) -> float | None:
-        """Exact match at a scale, None if it was not tested."""
+        """Return the exact match at a scale, None if it was not tested."""
         return next((result.exact for result in self.results if result.scale == scale), None)
 
 
@@ -58,7 +58,7 @@ class Failure:
 
 @cache
 def source_commit() -> str | None:
-    """The commit of the source tree this runs from, None if it was installed without one."""
+    """Return the commit of the source tree, None if ldhd was installed without one."""
     package = Path(ldhd.__file__).parent
     try:
         top = Path(_git(package, "rev-parse", "--show-toplevel"))

@@ -32,7 +32,7 @@ def run(
     """
     record = Study(out).finished(config)
     if record is not None:
-        parallel.agree(False)
+        parallel.broadcast_flag(False)
         return record
     check(config)
     return run_unfinished(config, out, threads=threads, command=command, on_progress=on_progress, stop=stop)
@@ -60,19 +60,19 @@ def run_unfinished(
     with holding(folder.path, wait=wait, stop=stop, on_wait=on_wait):
         record = folder.finished(config)  # another process may have finished it since
         if record is not None:
-            parallel.agree(False)
+            parallel.broadcast_flag(False)
             return record
         return _run(config, folder, threads, command, on_progress, stop)
 
 
 def follow(config: RunConfig, threads: int, stop: Stop) -> None:
     """Train along with the first process of torchrun, which does `run`, if there is anything to train."""
-    if not parallel.agree(False):
+    if not parallel.broadcast_flag(False):
         return
     model = new_model(config)
     prepare(threads)
     state = new_state(model, config.train)
-    parallel.share(state)
+    parallel.broadcast_state(state)
     train(state, run_task(config), config.train_scales, config.train, config.seed, stop=stop)
     check_trained(state, config)
 

@@ -22,8 +22,8 @@ def train_run(
     state = new_state(model, config.train)
     if not (checkpoint.restore(folder.checkpoints, state, config.hash) or _restore_weights(state, folder, config)):
         _start_from_extended(state, folder, task, config, stop)
-    parallel.agree(True)
-    parallel.share(state)
+    parallel.broadcast_flag(True)
+    parallel.broadcast_state(state)
 
     def save() -> None:
         folder.write_metrics(state.metrics)

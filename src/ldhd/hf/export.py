@@ -12,7 +12,7 @@ from transformers import GenerationConfig
 from transformers.utils import logging
 
 from ldhd.evaluate import ScaleResult
-from ldhd.evaluate.accuracy import questions
+from ldhd.evaluate.accuracy import sample_test_instances
 from ldhd.experiments import RunConfig, RunFolder, evaluate_run, load_run
 from ldhd.hf.card import write_card
 from ldhd.hf.configuration import LdhdConfig
@@ -120,11 +120,11 @@ def _write(
         model.save_pretrained(folder)
     character_tokenizer().save_pretrained(folder)
     write_code(folder)
-    example = questions(task, max(config.train_scales), 1, config.seed)[0]
+    example = sample_test_instances(task, max(config.train_scales), 1, config.seed)[0]
     write_card(folder, config, task, example, model.num_parameters(), results)
     if not lm_eval:
         return []
-    asked = {result.scale: questions(task, result.scale, result.n, config.seed) for result in results}
+    asked = {result.scale: sample_test_instances(task, result.scale, result.n, config.seed) for result in results}
     return [group_name(config.task), *write_tasks(folder, config.task, asked)]
 
 

@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class ModelConfig(BaseModel):
-    """A decoder-only Transformer; what it knows of positions is configured apart."""
+    """A decoder-only Transformer; its position embedding is configured separately."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -12,19 +12,19 @@ class ModelConfig(BaseModel):
     heads: int = Field(ge=1)
     dimension: int = Field(ge=1)
     mlps: int = Field(default=1, ge=1, le=100, exclude_if=lambda value: value == 1)
-    """MLPs after each attention: depth to compute with that looks at no other token."""
+    """The number of MLPs after each attention: depth for computing that attends to no other token."""
     dropout: float = Field(default=0.0, ge=0.0, lt=1.0)
     position_only: bool = Field(default=False, exclude_if=lambda value: not value)
-    """Queries and keys are learned constants of each head: where it looks is a matter of positions alone."""
+    """Whether queries and keys are learned constants of each head, so that attention depends on positions alone."""
     log_length: bool = False
-    """Multiply the logits of a query by log(1 + keys it sees) / log(1 + log_length_reference)."""
+    """Whether the logits of a query are multiplied by log(1 + visible keys) / log(1 + log_length_reference)."""
     log_length_reference: int = Field(default=10, ge=1)
     sharpen: float = Field(default=1.0, ge=1.0, exclude_if=lambda value: value == 1)
-    """Multiply the logits by so much in a test; in training by a random number from 1 to this for each sequence."""
+    """Factor of the logits in tests; in exploratory training each sequence has a random factor between 1 and this."""
     null_key: bool = False
-    """A learned key with value zero in each head: somewhere to look when what is needed is absent."""
+    """Whether each head has a learned key with value zero, to attend to when what is needed is absent."""
     null_lead: float = Field(default=0.0, exclude_if=lambda value: value == 0)
-    """What the null key's logit starts ahead by: a head that has found nothing looks there."""
+    """The initial advantage of the null key's logit: a head that has found nothing attends to it."""
     weight_std: float = Field(default=0.02, gt=0.0)
 
     @model_validator(mode="after")

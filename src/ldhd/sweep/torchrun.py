@@ -17,11 +17,10 @@ def run_under_torchrun(
     """Return the records of all configs in the first process, and an empty list in the others."""
     for config in configs:
         check(config)
-        if config.train.batch_size < parallel.asked_for():
-            raise ValueError(
-                f"batch_size {config.train.batch_size} is less than the {parallel.asked_for()} processes that share it"
-            )
-    with parallel.together(configs[0].device), stop_on_signal() as stop:
+        size, processes = config.train.batch_size, parallel.processes_started()
+        if size < processes:
+            raise ValueError(f"batch_size {size} is less than the {processes} processes that share it")
+    with parallel.connected(configs[0].device), stop_on_signal() as stop:
         command = command.replace("ldhd", f"torchrun --nproc-per-node={parallel.size()} -m ldhd", 1)
         records = []
         for config in configs:
@@ -45,6 +44,6 @@ def train_all(
 
     Under torchrun only the first process returns records.
     """
-    if parallel.asked_for() > 1:
+    if parallel.processes_started() > 1:
         return run_under_torchrun(configs, out, threads=threads, command=command, on_progress=on_progress)
     return run_all(configs, out, workers=workers, threads=threads, command=command, on_progress=on_progress)

@@ -1,4 +1,4 @@
-"""Checkpoints: everything of a training state in one safetensors file, written at once, checked when read."""
+"""Checkpoints: a whole training state in one safetensors file, written atomically and checked when read."""
 
 import warnings
 from pathlib import Path
@@ -12,7 +12,7 @@ from ldhd.tensors import read_tensors, write_tensors
 from ldhd.train.state import State
 
 KEPT = 2
-"""Checkpoints kept: if the newest turns out damaged, the one before it is used."""
+"""The number of checkpoints kept: if the newest is damaged, the one before it is used."""
 
 
 def save(folder: Path, state: State, owner: str) -> None:
@@ -32,12 +32,12 @@ def drop_old(folder: Path) -> None:
 
 
 def saved(folder: Path) -> list[Path]:
-    """The checkpoints of a folder, oldest first."""
+    """Return the checkpoints of a folder, oldest first."""
     return sorted(folder.glob("step-*.safetensors"))
 
 
 def restore(folder: Path, state: State, owner: str) -> bool:
-    """Continue from the newest good checkpoint; False if there is none. Damaged ones are passed over with a warning."""
+    """Restore the newest undamaged checkpoint, with a warning about damaged ones; return False if there is none."""
     damaged: list[str] = []
     for path in reversed(saved(folder)):
         try:
@@ -55,17 +55,19 @@ def restore(folder: Path, state: State, owner: str) -> bool:
 
 
 def save_model(path: Path, model: nn.Module, owner: str) -> None:
+    """Write the weights of the run `owner`."""
     write_tensors(path, model.state_dict(), {"owner": owner})
 
 
 def load_model(path: Path, model: nn.Module, owner: str) -> None:
+    """Load the weights of the run `owner`; BadFileError if they are damaged or those of another run."""
     tensors, metadata = read_tensors(path)
     _check_owner(metadata, owner, path)
     _load_weights(model, tensors, path)
 
 
 def load_final(folder: Path, model: nn.Module, owner: str, step: int) -> None:
-    """The weights in the checkpoint of the last step."""
+    """Load the weights from the checkpoint of the last step."""
     path = _path(folder, step)
     tensors, metadata = read_tensors(path)
     _check_owner(metadata, owner, path)

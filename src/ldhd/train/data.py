@@ -12,11 +12,11 @@ from ldhd.tasks.tokens import PADDING, encode
 from ldhd.train.config import TrainConfig
 
 IGNORED = -100
-"""Target of a token that is not to be predicted."""
+"""The target of a token on which there is no loss."""
 
 
 def to_tensors(instances: Sequence[Instance], loss: str = "answer") -> tuple[Int[Tensor, "B n"], Int[Tensor, "B n"]]:
-    """Inputs, padded on the right, and the next token at each place."""
+    """Return the token ids, padded on the right, and the next token at each place, IGNORED where there is no loss."""
     length = max(len(instance.text) for instance in instances)
     rows, targets = [], []
     for instance in instances:
@@ -29,7 +29,7 @@ def to_tensors(instances: Sequence[Instance], loss: str = "answer") -> tuple[Int
 
 
 class TrainingData:
-    """The training set of a run, or endless fresh instances."""
+    """The batches of a run: from a training set, or of fresh instances without end."""
 
     def __init__(self, task: Task, scales: Sequence[int], config: TrainConfig, seed: int):
         self.task, self.scales, self.config, self.seed = task, scales, config, seed
@@ -41,13 +41,13 @@ class TrainingData:
             self.lengths = torch.tensor([len(instance.text) - 1 for instance in instances])
 
     def batch(self, index: int) -> tuple[Int[Tensor, "B n"], Int[Tensor, "B n"]]:
-        """The index-th batch: of a fresh permutation of the set each epoch, or of new instances."""
+        """Return inputs and targets of a batch: from the set, permuted in each epoch, or of fresh instances."""
         size = self.config.batch_size
         if not isinstance(self.config.samples, int):
             fresh = seeds.generator(self.seed, "train", index)
             before = self._primed(index * size)
             primed = self._primed((index + 1) * size) - before
-            # scales are taken in turn: go on where the batch before ended, so that none is seen more often
+            # scales take turns: continue where the previous batch ended, so that all are equally frequent
             first = (index * size - before) % len(self.scales)
             scales = [*self.scales[first:], *self.scales[:first]]
             return to_tensors(self._sample(scales, size, primed, fresh), self.config.loss)
@@ -56,17 +56,17 @@ class TrainingData:
         return self.inputs[chosen, :length], self.targets[chosen, :length]
 
     def _primed(self, count: int) -> int:
-        """How many of the first so many instances are of the priming scale."""
+        """Return how many of the first `count` instances have the priming scale."""
         return 0 if self.config.priming_scale is None else round(self.config.priming_share * count)
 
     def _sample(self, scales: Sequence[int], size: int, primed: int, generator: torch.Generator) -> list[Instance]:
-        """Instances of the training distribution, some of them of the priming scale."""
+        """Draw instances of the training distribution, `primed` of them of the priming scale."""
         scale = self.config.priming_scale
         instances = self.task.sample_training(scales, size - primed, generator)
         return instances + [self.task.sample(scale, generator) for _ in range(primed) if scale is not None]
 
     def _places(self, start: int, size: int) -> Int[Tensor, " size"]:
-        """Which instances are seen from the start-th on; an epoch's order is drawn when it is first needed."""
+        """Return the indices of `size` instances from the start-th on, in the random order of each epoch."""
         found: list[Tensor] = []
         while size > 0:
             epoch, place = divmod(start, len(self.inputs))

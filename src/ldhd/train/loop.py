@@ -149,7 +149,7 @@ def update(state: State, data: TrainingData, config: TrainConfig, seed: int, dev
             found = _loss_terms(state, inputs, targets, config, generator)
             found.sum().backward()
             terms += found.detach()
-    parallel.add_up([*(p.grad for p in state.model.parameters() if p.grad is not None), terms])
+    parallel.sum_over_processes([*(p.grad for p in state.model.parameters() if p.grad is not None), terms])
     norm = nn.utils.clip_grad_norm_(state.model.parameters(), config.gradient_clip).item()
     cross_entropy, penalty = terms.tolist()
     done = Update(cross_entropy, penalty, norm)
@@ -170,7 +170,7 @@ def _loss_terms(
     from and counts by their share of those of the step.
     """
     device = generator.device
-    own, wanted = parallel.my_part(inputs), parallel.my_part(targets).flatten()
+    own, wanted = parallel.own_rows(inputs), parallel.own_rows(targets).flatten()
     places = (wanted != IGNORED).nonzero()[:, 0]
     penalties: list[Tensor] = []
     with autocast(config, device):

@@ -1,6 +1,6 @@
-"""Training one model with several processes, started by torchrun: each takes a part of every batch.
+"""Training of one model by several processes that torchrun has started: each takes a part of every batch.
 
-Without torchrun there is one process, and nothing here does anything.
+Without torchrun there is one process, and these functions do nothing.
 """
 
 import os
@@ -15,25 +15,27 @@ from torch import Tensor
 from ldhd.train.state import State
 
 PATIENCE = timedelta(hours=12)
-"""How long a process waits for the others; the first one alone evaluates and writes meanwhile."""
+"""How long a process waits for the others, for example while the first one evaluates and writes."""
 
 
 def size() -> int:
+    """Return the number of processes."""
     return dist.get_world_size() if dist.is_initialized() else 1
 
 
 def rank() -> int:
+    """Return the number of this process, from 0."""
     return dist.get_rank() if dist.is_initialized() else 0
 
 
-def asked_for() -> int:
-    """How many processes torchrun started; 1 without it."""
+def processes_started() -> int:
+    """Return how many processes torchrun has started; 1 without torchrun."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 @contextmanager
-def together(device: str) -> Iterator[None]:
-    """Join the other processes: by gloo on the CPU, by nccl on CUDA, where each process has a device of its own."""
+def connected(device: str) -> Iterator[None]:
+    """Connect the processes: by gloo on the CPU, by nccl on CUDA, where each process has a device of its own."""
     kind, _, index = device.partition(":")
     if index:
         raise ValueError(f"under torchrun each process has a device of its own; use --device {kind}, not {device}")
@@ -46,8 +48,8 @@ def together(device: str) -> Iterator[None]:
         dist.destroy_process_group()
 
 
-def agree(flag: bool) -> bool:
-    """What the first process says."""
+def broadcast_flag(flag: bool) -> bool:
+    """Return the flag of the first process in all processes."""
     if size() == 1:
         return flag
     said = torch.tensor([float(flag)], device=_device())
@@ -55,13 +57,13 @@ def agree(flag: bool) -> bool:
     return bool(said > 0)
 
 
-def my_part(rows: Tensor) -> Tensor:
-    """Every size()-th row from the rank()-th on: parts of a batch differ by one row at most."""
+def own_rows(rows: Tensor) -> Tensor:
+    """Return the rows of this process, every size()-th from the rank()-th on; parts differ by one row at most."""
     return rows[rank() :: size()]
 
 
-def add_up(tensors: list[Tensor]) -> None:
-    """Replace tensors by their sums over all processes, in one message."""
+def sum_over_processes(tensors: list[Tensor]) -> None:
+    """Replace tensors by their sums over all processes, in one communication."""
     if size() == 1:
         return
     flat = torch.cat([tensor.flatten() for tensor in tensors])
@@ -70,8 +72,8 @@ def add_up(tensors: list[Tensor]) -> None:
         tensor.copy_(summed.view_as(tensor))
 
 
-def share(state: State) -> None:
-    """Give all processes the state of the first, which alone read it from a file."""
+def broadcast_state(state: State) -> None:
+    """Copy the state of the first process, which has read it from a file, to all others."""
     if size() == 1:
         return
     device = next(state.model.parameters()).device
@@ -86,7 +88,7 @@ def share(state: State) -> None:
 
 
 def any_of(flag: bool) -> bool:
-    """Whether any process says so: all stop at the same step."""
+    """Return whether the flag is set in any process, so that all of them stop at the same step."""
     if size() == 1:
         return flag
     total = torch.tensor([float(flag)], device=_device())
@@ -99,7 +101,7 @@ def _device() -> str:
 
 
 def _moments(state: State) -> list[Tensor]:
-    """The optimizer's tensors, made first where there are none yet."""
+    """Return the tensors of the optimizer, after creating those that do not exist yet."""
     result = []
     for group in state.optimizer.param_groups:
         for parameter in group["params"]:

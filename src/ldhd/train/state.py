@@ -1,4 +1,4 @@
-"""What training changes: the model, its optimizer, and how far it has come."""
+"""The state of training: the model, its optimizer, and the progress so far."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +11,7 @@ from ldhd.train.config import TrainConfig
 
 @dataclass
 class State:
-    """All that training changes."""
+    """Everything that training changes."""
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
@@ -21,7 +21,7 @@ class State:
 
 
 def new_state(model: nn.Module, config: TrainConfig) -> State:
-    """AdamW with weight decay on matrices only."""
+    """Return the initial state: AdamW with weight decay on parameters of two or more dimensions only."""
     parameters = list(model.parameters())
     groups = [
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": config.weight_decay},
