@@ -1,7 +1,7 @@
 """Parsing of ranges of scales and seeds, and of settings, as users write them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 SCALES = range(1, 100_001)
@@ -35,15 +35,20 @@ def parse_range(text: str, name: str, allowed: range = SCALES) -> tuple[int, ...
     return tuple(sorted(numbers))
 
 
-def format_range(numbers: Sequence[int]) -> str:
-    """Write (1, 2, 3, 20) as `1-3,20`, the inverse of `parse_range`."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
+def spans(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the first and last of consecutive numbers: 1, 2, 3, 7 is (1, 3), (7, 7)."""
+    found: list[tuple[int, int]] = []
+    for number in sorted(numbers):
+        if found and number == found[-1][1] + 1:
+            found[-1] = (found[-1][0], number)
         else:
-            parts.append([number])
-    return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
+            found.append((number, number))
+    return found
+
+
+def format_range(numbers: Iterable[int]) -> str:
+    """Write (1, 2, 3, 20) as `1-3,20`, the inverse of `parse_range`."""
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in spans(numbers))
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:

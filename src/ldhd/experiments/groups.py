@@ -15,6 +15,8 @@ from itertools import takewhile
 from statistics import fmean, median
 from typing import Any
 
+from pydantic import BaseModel
+
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.record import Record
 from ldhd.parsing import format_range
@@ -141,13 +143,26 @@ def by_setting(configs: Iterable[RunConfig]) -> list[list[RunConfig]]:
     return list(groups.values())
 
 
+def settings_of(config: RunConfig) -> dict[str, Any]:
+    """Return everything that determines a run but its seed, by the names that `--set` takes, such as `train.steps`."""
+    settings: dict[str, Any] = {}
+    for key, value in config:
+        if key == "position_options":
+            settings |= {f"position.{term}.{name}": v for term, own in value.items() for name, v in own.items()}
+        elif isinstance(value, BaseModel):
+            settings |= {f"{key.removesuffix('_options')}.{name}": v for name, v in value}
+        elif key not in ("seed", "extended_from"):
+            settings[key] = value
+    return {**settings, "extended": config.extended_from is not None}
+
+
 def differences(configs: Sequence[RunConfig]) -> list[tuple[str, ...]]:
     """Return for each config the settings in which it differs from others of its task and position.
 
     Each setting is written as `--set` takes it, such as `train.steps=100`. Options that a model's name stands for
     are left out.
     """
-    flat = [_flat(config) for config in configs]
+    flat = [settings_of(config) for config in configs]
     rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for config, own in zip(configs, flat, strict=True):
         rows.setdefault((config.task, config.position), []).append(own)
@@ -176,20 +191,6 @@ def _rank(option: str) -> int:
     return 0 if option.startswith("train_scales=") else 2 if option.startswith("model.") else 1
 
 
-def _flat(config: RunConfig) -> dict[str, Any]:
-    """Return the settings of a config by the names that `--set` takes."""
-    own = config.model_dump(mode="json", exclude={"seed", "extended_from"})
-    flat: dict[str, Any] = {}
-    for key, value in own.items():
-        if key == "position_options":
-            flat |= {f"position.{term}.{name}": v for term, row in value.items() for name, v in row.items()}
-        elif isinstance(value, dict):
-            flat |= {f"{key.removesuffix('_options')}.{name}": v for name, v in value.items()}
-        else:
-            flat[key] = value
-    return {**flat, "extended": config.extended_from is not None}
-
-
 def _differing(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the keys whose values differ; an option of the model must differ between models of one name."""
     found = []
@@ -203,4 +204,4 @@ def _differing(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _written(value: Any) -> str:
     """Write scales as a range, everything else as it is."""
-    return format_range(value) if isinstance(value, list) else str(value)
+    return format_range(value) if isinstance(value, tuple) else str(value)

@@ -5,11 +5,9 @@ A view says nothing about drawing; `ldhd.report.preset_figures` has a figure for
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from pydantic import BaseModel
 
 from ldhd.experiments.config import RunConfig
+from ldhd.experiments.groups import settings_of
 from ldhd.experiments.parts import position_options
 
 
@@ -103,29 +101,15 @@ def _variant(config: RunConfig, firsts: dict[str, RunConfig]) -> str:
     """Label a run, given the first run of its task with each embedding."""
     baseline, main = firsts[config.position], next(iter(firsts))
     if config.position == main:
-        return _written(_changes(config, baseline)) or main
+        return _changes(config, baseline) or main
     options = position_options(config.position, {})
-    changes = _written(_changes(config, baseline.model_copy(update={"position_options": options})))
+    changes = _changes(config, baseline.model_copy(update={"position_options": options}))
     return f"{config.position} ({changes})" if changes else config.position
 
 
-def _changes(config: RunConfig, baseline: RunConfig) -> dict[str, Any]:
-    """Return the options of model, training and position that differ from those of another run."""
-    changes = {
-        **_differing(config.model_options, baseline.model_options),
-        **_differing(config.train, baseline.train),
-    }
-    for term, own in config.position_options.items():
-        usual = baseline.position_options[term]
-        changes |= {name: value for name, value in own.items() if value != usual[name]}
-    return changes
-
-
-def _differing(options: BaseModel, baseline: BaseModel) -> dict[str, Any]:
-    return {name: value for name, value in options if value != getattr(baseline, name)}
-
-
-def _written(changes: dict[str, Any]) -> str:
-    return ", ".join(
-        f"{name}={value:g}" if type(value) is float else f"{name}={value}" for name, value in changes.items()
-    )
+def _changes(config: RunConfig, baseline: RunConfig) -> str:
+    """Write the settings in which a run differs from another of its task and embedding, those of the position last."""
+    own, usual = settings_of(config), settings_of(baseline)
+    changed = sorted((key for key in own if own[key] != usual[key]), key=lambda key: key.startswith("position."))
+    values = {key: f"{own[key]:g}" if type(own[key]) is float else own[key] for key in changed}
+    return ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in values.items())

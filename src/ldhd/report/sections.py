@@ -6,8 +6,9 @@ from typing import Any
 
 from ldhd.experiments.groups import Group
 from ldhd.experiments.registered import Register, compare, count
+from ldhd.parsing import format_range
 from ldhd.report.bench import MEANINGS
-from ldhd.report.figures.accuracy import accuracy_figure, accuracy_panel, digit_figure, range_text, scales_beyond
+from ldhd.report.figures.accuracy import accuracy_figure, accuracy_panel, digit_figure, scales_beyond
 from ldhd.report.figures.errors import carry_panel, error_panel
 from ldhd.report.figures.growth import case_of, growth_figure
 from ldhd.report.figures.learning_curves import explanation, learning_curve, learning_curve_figure
@@ -82,7 +83,7 @@ def task_section(page: Page, styled: Sequence[tuple[Group, Look]], places: Place
         f"task-{task}",
         task,
         "task.html",
-        trained=" and ".join(dict.fromkeys(range_text(group.train_scales) for group in groups)),
+        trained=" and ".join(dict.fromkeys(format_range(group.train_scales) for group in groups)),
         best=sorted(groups, key=lambda group: -group.mean(group.scales[-1]))[:6],
         accuracy=page.add(accuracy_figure(groups, styles, links=links), 430),
         scales=notable_scales(groups),

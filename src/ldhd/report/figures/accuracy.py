@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ldhd.experiments.groups import Group
+from ldhd.parsing import format_range, spans
 from ldhd.report.figures.marks import Axis, Band, Bars, Figure, Line, Mark, Panel, Points, Span
 from ldhd.report.look import Look, group_title, looks, position_title
 from ldhd.statistics import Mean, mean_interval
@@ -36,7 +37,7 @@ def accuracy_figure(
         links: On the page, the element that the mean of each label leads to.
     """
     panel = accuracy_panel(groups, styles or looks(groups), links)
-    trained = ", ".join(sorted({range_text(group.train_scales) for group in groups}))
+    trained = ", ".join(sorted({format_range(group.train_scales) for group in groups}))
     return Figure([panel], (7.4, 4.0), title=title or f"{groups[0].task}: trained on scales {trained}")
 
 
@@ -167,22 +168,6 @@ def mean_band(means: Means, look: Look, group: str) -> list[Band]:
 def share_axis(label: str) -> Axis:
     """The axis of a share, from 0 to 1."""
     return Axis(label, (-0.04, 1.04), percent=True)
-
-
-def spans(scales: Sequence[int]) -> list[tuple[int, int]]:
-    """The first and last of consecutive scales: 1, 2, 3, 7 is (1, 3), (7, 7)."""
-    found: list[tuple[int, int]] = []
-    for scale in sorted(scales):
-        if found and scale == found[-1][1] + 1:
-            found[-1] = (found[-1][0], scale)
-        else:
-            found.append((scale, scale))
-    return found
-
-
-def range_text(scales: Sequence[int]) -> str:
-    """1, 2, 3, 7 is `1-3, 7`."""
-    return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in spans(scales))
 
 
 def seeds_of(count: int) -> str:
