@@ -3,6 +3,7 @@
 import json
 import lzma
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,13 @@ def test_committed_results_are_read():
         assert study.finished(stored.config) == stored.record
         assert stored.metrics()[-1]["step"] == stored.record.steps
     assert len(studies) > 5
+
+
+def test_committed_results_are_few_files():
+    command = ["git", "-C", str(RESULTS), "ls-files", "-z"]
+    listed = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    if listed.returncode != 0:
+        pytest.skip("this is no clone of the repository")
+    sizes = [path.stat().st_size for name in listed.stdout.split("\0")[:-1] if (path := RESULTS / name).exists()]
+    assert 0 < len(sizes) <= 80
+    assert sum(sizes) <= 15_000_000
