@@ -1,7 +1,7 @@
 """Attention with a position embedding of ldhd, through the interfaces of transformers.
 
-GPT-2 hands its attention function queries, keys and values. What an embedding needs besides, the hidden states that the
-projections read and its part of the cache, is handed over by a hook that runs before the attention.
+GPT-2 calls its attention function with queries, keys and values. An embedding also needs the hidden states that the
+projections read and its part of the cache; a hook that runs before the attention stores these.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ ONE_TEXT = "a swapped position embedding reads one text a row"
 
 
 def hand_over(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-    """Before an attention: keep what its embedding needs until the attention function takes it."""
+    """Store what the embedding needs, before an attention, until the attention function takes it."""
     chosen = module.config._attn_implementation
     if chosen != NAME:
         raise ValueError(f"the attention {chosen!r} leaves out this model's position embedding; set it to {NAME!r}")
@@ -31,7 +31,7 @@ def hand_over(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) ->
 
 
 def refuse_several_texts(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-    """Before the layers: distances are counted through a row, so there may be no second text in it."""
+    """Refuse rows that contain several texts, before the layers, since distances are counted through the whole row."""
     mask, ids = named.get("attention_mask"), named.get("position_ids")
     if getattr(named.get("past_key_values"), "is_compileable", False):
         return  # generate makes the whole mask for such a cache, which `position_cache` refuses with better reason
@@ -58,7 +58,7 @@ def attention(
     penalties: list[Tensor] | None = None,
     **rest: Any,
 ) -> tuple[Tensor, Tensor]:
-    """softmax(q.k scaling + bias) v; keys are cached as they come and rotated here, where an embedding rotates them."""
+    """Return softmax(q.k scaling + bias) v; keys are cached unrotated and rotated here if the embedding rotates."""
     hidden, cache = module.__dict__.pop("handed")
     position, visible = module.position, attention_mask
     assert isinstance(position, Position)
@@ -78,14 +78,14 @@ def attention(
 
 
 def _context(visible: Tensor, batch: int) -> Context:
-    """The context of the last queries of a mask."""
+    """Return the context of the last queries of a mask."""
     queries = visible.shape[-2]
     positions = key_positions(visible).expand(batch, -1)[:, -queries:]
     return Context(positions, visible[:, 0, -1, -queries:].expand(batch, -1), visible)
 
 
 def visible_mask(q_length: int, kv_length: int, device: Any = "cpu", **rest: Any) -> Tensor:
-    """True where a query may look; a padding token sees itself, so that no row is empty."""
+    """Return True where a query may attend; a padding token sees itself, so that no row is empty."""
     if rest.get("mask_function", causal_mask_function) is not causal_mask_function:
         raise ValueError(f"{ONE_TEXT}: packed or otherwise masked texts are not taken")
     rest["allow_is_causal_skip"] = False

@@ -1,4 +1,4 @@
-"""What `generate` keeps between the tokens it writes."""
+"""The cache that `generate` keeps between tokens."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from ldhd.model.gpt import Cache as State
 
 
 class LdhdCache(Cache):
-    """The cache of a GPT of ldhd as one of transformers: it can be reordered for beam search, but not cut back."""
+    """The cache of a GPT of ldhd as one of transformers: it can be reordered for beam search, but not shortened."""
 
     def __init__(self, state: State):
         super().__init__(layers=[])
@@ -42,7 +42,7 @@ class LdhdCache(Cache):
         self._change(lambda tensor: tensor.repeat_interleave(repeats, dim=0))
 
     def _change(self, change: Callable[[Tensor], Tensor]) -> None:
-        """Rows stand first in every tensor that is kept."""
+        """Change the rows, the first dimension of every cached tensor."""
         for kept in [*self.state.layers, *self.state.positions]:
             for name, tensor in kept.items():
                 kept[name] = change(tensor)

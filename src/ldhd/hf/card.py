@@ -1,4 +1,4 @@
-"""The model card of an exported run: what it was trained on, what came of it, how to use it."""
+"""The model card of an exported run: its training, its results, and how to use it."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -60,7 +60,7 @@ The folder carries its own code, which needs torch and transformers 5 only. Wher
 def write_card(
     folder: Path, config: RunConfig, task: Task, example: Instance, parameters: int, results: Sequence[ScaleResult]
 ) -> None:
-    """README.md with its figure."""
+    """Write README.md with its figure."""
     layers = config.model_options.layers
     text = TEMPLATE.format(
         task=config.task,

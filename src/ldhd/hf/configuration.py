@@ -5,7 +5,7 @@ from typing import Any
 from transformers import PretrainedConfig
 
 SMALLEST = {"layers": 1, "heads": 1, "dimension": 2}
-"""transformers asks for a configuration without arguments."""
+"""The default, since transformers creates a configuration without arguments."""
 
 
 class LdhdConfig(PretrainedConfig):

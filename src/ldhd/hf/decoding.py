@@ -1,4 +1,4 @@
-"""The cache of a GPT-2 that was given another position embedding."""
+"""The cache of a GPT-2 with another position embedding."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from transformers.cache_utils import DynamicLayer
 
 
 class PositionedLayer(DynamicLayer):
-    """Keys and values as usual, and what the position embedding keeps of the tokens seen; not to be cut back."""
+    """Keys and values as usual, and the cache of the position embedding; it cannot be shortened."""
 
     is_croppable = False
 
@@ -18,7 +18,7 @@ class PositionedLayer(DynamicLayer):
         super().__init__(**rest)
         self.kept: dict[str, Tensor] = {}
         self.whole = True
-        """False once tokens were seen whose part the embedding did not keep, because gradients were on."""
+        """False once the embedding has not cached some tokens, because gradients were on."""
 
     def reset(self) -> None:
         super().reset()
@@ -41,12 +41,12 @@ class PositionedLayer(DynamicLayer):
         self._change(lambda tensor: tensor.repeat_interleave(repeats, dim=0))
 
     def _change(self, change: Callable[[Tensor], Tensor]) -> None:
-        """Rows stand first in every tensor that is kept."""
+        """Change the rows, the first dimension of every cached tensor."""
         self.kept = {name: change(tensor) for name, tensor in self.kept.items()}
 
 
 def position_cache(cache: Cache | None, index: int) -> dict[str, Tensor] | None:
-    """What the embedding of a layer keeps, None if it shall keep nothing; empty layers are exchanged for ours."""
+    """Return the cache of the embedding of a layer, None if it is not to cache; empty layers are replaced by ours."""
     if cache is None:
         return None
     layer = _positioned(cache, index)

@@ -28,7 +28,7 @@ from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, encode
 
 @dataclass(frozen=True)
 class Export:
-    """What was written, and the accuracy its card reports."""
+    """An exported folder, and the accuracy that its card reports."""
 
     folder: Path
     config: RunConfig
@@ -37,7 +37,7 @@ class Export:
     """Names of the tasks for the lm-evaluation-harness: the group first, then one for each scale."""
 
     def document(self) -> dict[str, Any]:
-        """The export as in `ldhd export --json`."""
+        """Return the export as in `ldhd export --json`."""
         return {
             "folder": str(self.folder),
             "hash": self.config.hash,
@@ -63,7 +63,7 @@ def export_run(
     instances: int | None = None,
     lm_eval: bool = False,
 ) -> Export:
-    """Write `folder`, whole or not at all; it must not exist.
+    """Export a run to `folder`, completely or not at all; the folder must not exist.
 
     The card shows the run's own results, or new ones where other scales or another number of instances are asked for;
     with `lm_eval` the same instances are written as tasks of the lm-evaluation-harness.
@@ -92,7 +92,7 @@ def export_run(
 
 
 def exported(config: RunConfig, gpt: GPT) -> LdhdForCausalLM:
-    """A trained model as one of transformers."""
+    """Return a trained model as a model of transformers."""
     model = LdhdForCausalLM(
         LdhdConfig(
             model_options=config.model_options.model_dump(),
@@ -130,7 +130,7 @@ def _write(
 
 @contextmanager
 def _without_progress_bars() -> Iterator[None]:
-    """transformers draws one for every file it writes."""
+    """Suppress the progress bars that transformers draws for every file it writes."""
     drawn = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:

@@ -1,4 +1,4 @@
-"""Tasks of EleutherAI's lm-evaluation-harness with the very instances that ldhd tests on."""
+"""Tasks for EleutherAI's lm-evaluation-harness with the test instances of ldhd."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ def instances(scale: int, **rest: Any) -> dict[str, datasets.Dataset]:
 
 
 def write_tasks(folder: Path, task: str, instances: Mapping[int, Sequence[Instance]]) -> list[str]:
-    """A task for each scale and a group of them all; their names."""
+    """Write a task for each scale and a group of all of them; return their names."""
     write_bytes(folder / "ldhd_instances.py", READER.encode())
     names = []
     for scale, asked in instances.items():
@@ -43,7 +43,7 @@ def group_name(task: str) -> str:
 
 
 def _task(name: str, scale: int, longest: int) -> str:
-    """The answer is compared without its `e`, at which the harness cuts; `longest` leaves no room to go on after it."""
+    """Return the YAML of a task; the harness cuts an answer at `e`, and `longest` leaves no room for more tokens."""
     return f"""task: {name}
 custom_dataset: !function ldhd_instances.instances
 dataset_kwargs:

@@ -1,5 +1,5 @@
-"""What is said when an optional package is not installed."""
+"""The error for an optional package that is not installed."""
 
 
 class MissingPackageError(ImportError, ValueError):
-    """A package of an extra that is absent; the command line says so in one line."""
+    """A package of an extra is not installed; the command line reports it in one line."""

@@ -17,7 +17,7 @@ from ldhd.positions import Position
 
 
 class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
-    """A GPT of ldhd. Positions count the tokens that the attention mask leaves, so padding changes nothing."""
+    """A GPT of ldhd. Positions count the tokens that are not masked, so padding changes nothing."""
 
     config_class = LdhdConfig
     config: LdhdConfig
@@ -29,7 +29,7 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
         self.post_init()
 
     def _init_weights(self, module: nn.Module) -> None:
-        """The GPT initialises itself; what its embeddings do not store is made anew when weights are loaded."""
+        """Do nothing to new weights, since the GPT initialises itself; recompute what embeddings do not store."""
         if isinstance(module, Position):
             fill(module, self.make_position)
 
@@ -70,7 +70,7 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
         return CausalLMOutputWithPast(loss=loss, logits=logits, past_key_values=cache)
 
     def _cache(self, given: Cache | None, wanted: bool) -> LdhdCache | None:
-        """The cache to go on with; one of another kind that is still empty, as `generate` makes, gives way to ours."""
+        """Return the cache to continue with; an empty one of another kind, as `generate` makes, is replaced."""
         if isinstance(given, LdhdCache):
             return given
         if given is not None and given.get_seq_length() > 0:

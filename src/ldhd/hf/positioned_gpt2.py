@@ -1,4 +1,4 @@
-"""GPT-2 with a position embedding of ldhd in the place of its own."""
+"""GPT-2 with a position embedding of ldhd instead of its own."""
 
 from functools import wraps
 from typing import Any
@@ -15,7 +15,7 @@ from ldhd.positions.factory import PositionFactory
 
 
 class PositionedGPT2Config(GPT2Config):
-    """That of GPT-2, and the name and options of the embedding; `n_positions` limits nothing any more."""
+    """The configuration of GPT-2 with the name and options of the embedding; `n_positions` is no limit any more."""
 
     model_type = "ldhd-gpt2"
     position: str = "none"
@@ -23,14 +23,14 @@ class PositionedGPT2Config(GPT2Config):
 
 
 class NoTable(nn.Module):
-    """In the place of GPT-2's table of positions: adds nothing, at any length."""
+    """A replacement for GPT-2's table of positions that adds nothing, at any length."""
 
     def forward(self, position_ids: Tensor) -> Tensor:
         return torch.zeros((), device=position_ids.device)
 
 
 class PositionedGPT2ForCausalLM(GPT2LMHeadModel):
-    """GPT-2 whose attention is that of transformers but for the position embedding; `swap_position` makes one."""
+    """GPT-2 with another position embedding in its attention; `swap_position` makes one."""
 
     config_class = PositionedGPT2Config
     config: PositionedGPT2Config
@@ -55,7 +55,7 @@ class PositionedGPT2ForCausalLM(GPT2LMHeadModel):
     @can_return_tuple
     @wraps(GPT2LMHeadModel.forward)
     def forward(self, *arguments: Any, **named: Any) -> Any:
-        """As in GPT-2; a loss from labels has the penalties of the position embedding among its terms."""
+        """Return what GPT-2 returns; a loss from labels includes the penalties of the position embedding."""
         penalties: list[Tensor] = []
         output = super().forward(*arguments, **named, penalties=penalties, return_dict=True)
         if output.loss is not None:
@@ -63,11 +63,11 @@ class PositionedGPT2ForCausalLM(GPT2LMHeadModel):
         return output
 
     def attentions(self) -> list[nn.Module]:
-        """The attention of each layer."""
+        """Return the attention module of each layer."""
         return [block.get_submodule("attn") for block in self.transformer.h]
 
     def initialize_weights(self) -> None:
-        """As usual, and then whatever the embeddings hold that was in no file."""
+        """Initialise as usual, and then the tensors of embeddings that are in no file."""
         super().initialize_weights()
         for module in self.modules():
             if isinstance(module, Position):

@@ -1,4 +1,4 @@
-"""Position embeddings by name, for models whose configuration is all that is known of them."""
+"""Position embeddings from the names and options in a configuration."""
 
 from collections.abc import Mapping
 from typing import Any

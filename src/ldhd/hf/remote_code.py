@@ -1,8 +1,8 @@
-"""The code an exported folder carries, so that it loads where ldhd is not installed.
+"""The code in an exported folder, so that the model loads where ldhd is not installed.
 
 It is made of ldhd's own files when the folder is written: each module `ldhd.a.b` that the model needs becomes a file
-`ldhd_a_b.py`, with imports from its neighbours. Two things are put in the place of packages that need not be there:
-shapes are annotated without jaxtyping, and the size of a model, which was checked when it was trained, is a dataclass.
+`ldhd_a_b.py`, with imports from its neighbours. Two packages need not be installed: shapes are
+annotated without jaxtyping, and the size of a model, which was checked when it was trained, is a plain dataclass.
 """
 
 import ast
@@ -36,18 +36,18 @@ Bool = Float = Int = Shape
 
 
 def auto_map() -> dict[str, str]:
-    """Which class of which file the Auto classes take."""
+    """Return which class of which file the Auto classes use."""
     return {auto: f"{_file(module)}.{name}" for auto, (module, name) in ROOTS.items()}
 
 
 def write_code(folder: Path) -> None:
-    """Write every file the model needs."""
+    """Write every file that the model needs."""
     for name, text in _sources().items():
         write_bytes(folder / f"{name}.py", text.encode())
 
 
 def _sources() -> dict[str, str]:
-    """File name -> content, for the models and all that they import of ldhd."""
+    """Return the content of each file by name: the models and everything they import from ldhd."""
     files = {"shapes": SHAPES, _file("ldhd.model.config"): _model_config()}
     waiting = [module for module, _ in ROOTS.values()]
     while waiting:
@@ -59,7 +59,7 @@ def _sources() -> dict[str, str]:
 
 
 def _rewritten(module: str) -> tuple[str, list[str]]:
-    """The source of a module with its imports changed, and the modules of ldhd it imports."""
+    """Return the source of a module with its imports rewritten, and the modules of ldhd that it imports."""
     source = _path(module).read_text()
     lines, needed = source.splitlines(), []
     for node in reversed(ast.parse(source).body):
@@ -75,13 +75,13 @@ def _rewritten(module: str) -> tuple[str, list[str]]:
 
 
 def _modules(names: list[str]) -> list[str]:
-    """Imports of whole modules; transformers gathers only files from which something is imported."""
+    """Return imports of whole modules; transformers collects only files from which something is imported."""
     gathered = [f"from .{_file(name)} import __doc__ as _" for name in names]
     return gathered + [f"from . import {_file(name)} as {name.rpartition('.')[2]}" for name in names]
 
 
 def _submodules(module: str, names: list[ast.alias]) -> list[str]:
-    """What is imported of a package that is a module itself."""
+    """Return what is imported from a package and is itself a module."""
     path = _path(module)
     if path.stem != "__init__":
         return []

@@ -1,4 +1,4 @@
-"""Another position embedding inside a GPT-2 that exists."""
+"""Replacing the position embedding of an existing GPT-2."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from ldhd.positions import POSITIONS, Position
 
 
 def swap_position(model: Any, position: str, **options: Any) -> PositionedGPT2ForCausalLM:
-    """Replace how a GPT-2 of transformers knows positions, in place, and keep all its other weights.
+    """Replace the position embedding of a GPT-2 of transformers in place, keeping all other weights.
 
     `position` is one of `swappable()`, such as `rpe-square`, or several that add joined by `+`;
     `options` are those of the embedding, such as `max_distance=3`. The model is changed and returned. It can be
@@ -39,7 +39,7 @@ def swap_position(model: Any, position: str, **options: Any) -> PositionedGPT2Fo
 
 
 def swappable() -> list[str]:
-    """The embeddings that need nothing but the attention."""
+    """Return the names of embeddings that act in the attention only."""
     return [name for name, kind in POSITIONS.items() if kind.embed is Position.embed]
 
 

@@ -12,7 +12,7 @@ PAD = "<pad>"
 
 
 def character_tokenizer() -> PreTrainedTokenizerFast:
-    """One character a token, with the ids of ldhd; `e` ends a text, and padding stands on the left."""
+    """Return a tokenizer of single characters with the ids of ldhd; `e` ends a text, padding is on the left."""
     vocabulary = {character: index for index, character in enumerate(CHARACTERS)}
     tokenizer = Tokenizer(WordLevel({**vocabulary, PAD: PADDING}))
     tokenizer.pre_tokenizer = Split(Regex("[\\s\\S]"), "isolated")
