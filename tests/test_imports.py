@@ -18,7 +18,8 @@ LEVELS = [
     {"experiments"},
     {"sweep"},
     {"bench"},
-    {"report", "hf"},
+    {"report"},
+    {"hf"},
     {"cli"},
     {"__main__"},
 ]

@@ -10,7 +10,7 @@ from ldhd.experiments import Record
 from ldhd.experiments.groups import Group, group_runs
 from ldhd.positions import POSITIONS
 from ldhd.report.figures.accuracy import MOST_BANDS, accuracy_figure, accuracy_panels
-from ldhd.report.figures.marks import Arc, Box, Text
+from ldhd.report.figures.marks import HeatMap, Line, Text
 from ldhd.report.figures.strings import string_figure, string_picture
 from ldhd.report.render_matplotlib import draw, save_figure
 from ldhd.report.render_plotly import to_plotly
@@ -36,15 +36,24 @@ def test_a_figure_is_saved_as_its_suffix_says(tmp_path, suffix, magic):
     assert path.read_bytes().startswith(magic)
 
 
+def labelled(axes):
+    """The lines that the legend names."""
+    return [line for line in axes.lines if not line.get_label().startswith("_")]
+
+
+def points_of(lines):
+    return {(float(x), float(y)) for line in lines for x, y in line.get_xydata()}
+
+
 def test_accuracy_is_shaded_banded_and_dotted():
     """What print shows: the training range, a line a group at its mean, the 95 % band, every seed."""
     records = [seed_of(exact=(1.0, 0.2)), seed_of(seed=1, exact=(1.0, 0.6)), seed_of("rope")]
     (axes,) = draw(accuracy_figure(group_runs(records))).axes
-    lines = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
+    lines = {line.get_label(): list(line.get_ydata()) for line in labelled(axes)}
     assert lines == {"RPE, 2 seeds": [1.0, pytest.approx(0.4)], "RoPE, 1 seed": [1.0, 0.0]}
     band = axes.collections[0].get_paths()[0].vertices
     assert {(10, 0.0), (10, 1.0)} <= {(float(x), float(y)) for x, y in band}  # 0.4 ± 12.7 * 0.2, clipped
-    dots = {(float(x), float(y)) for x, y in axes.collections[1].get_offsets()}
+    dots = points_of([axes.lines[0]])
     assert dots == {(5, 1.0), (10, 0.2), (10, 0.6)}
     shaded = axes.patches[0].get_extents().transformed(axes.transData.inverted())
     assert (shaded.x0, shaded.x1) == pytest.approx((0.5, 5.5))
@@ -57,17 +66,12 @@ def test_page_and_print_show_the_same_numbers():
     (axes,) = draw(figure).axes
     traces = to_plotly(figure, 400)["data"]
     means = {trace["name"]: (trace["x"], trace["y"]) for trace in traces if trace["meta"] == "mean"}
-    assert means == {line.get_label(): (list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines}
+    assert means == {line.get_label(): (list(line.get_xdata()), list(line.get_ydata())) for line in labelled(axes)}
     assert list(means) == ["RPE, 2 seeds, 1 fitted", "NoPE, 1 seed"]
-    points = {
-        (x, y) for trace in traces if trace["meta"] == "seeds" for x, y in zip(trace["x"], trace["y"], strict=True)
-    }
-    drawn = {(float(x), float(y)) for dots in axes.collections[1:] for x, y in dots.get_offsets()}
-    assert points == drawn
-    (crossed,) = [
-        trace["marker"]["symbol"] for trace in traces if trace["meta"] == "seeds" and "x" in str(trace["marker"])
-    ]
-    assert crossed == ["circle", "circle", "x", "x"]
+    seeds = [trace for trace in traces if trace["meta"] == "seeds"]
+    assert [trace["marker"]["symbol"] for trace in seeds] == ["circle", "x", "circle"]
+    points = {point for trace in seeds for point in zip(trace["x"], trace["y"], strict=True)}
+    assert points == points_of([line for line in axes.lines if line not in labelled(axes)])
     (band,) = [trace for trace in traces if trace["meta"] == "band"]
     edge = {(float(x), float(y)) for x, y in axes.collections[0].get_paths()[0].vertices}
     assert set(zip(band["x"], band["y"], strict=True)) <= edge
@@ -90,11 +94,14 @@ def test_a_legend_is_never_cut():
 def test_the_first_anchor_and_the_strongest_head_are_printed():
     picture = string_picture("copy", trace_of(output="31411e"))
     (panel,) = string_figure(picture, "copy").panels
-    arcs = {(mark.start, mark.end) for mark in panel.marks if isinstance(mark, Arc)}
+    lines = [mark for mark in panel.marks if isinstance(mark, Line)]
+    arcs = {(round(line.x[-1]), round(line.x[0])) for line in lines if len(line.x) > 5}
     assert arcs == {(j, 0) for j in range(1, 6)} | {(j, 6) for j in range(7, 13)}
     assert "5 not 1" in [mark.text for mark in panel.marks if isinstance(mark, Text)]
-    needed = [mark for mark in panel.marks if isinstance(mark, Box) and mark.color == "#000000"]
-    assert [box.x for box in needed] == [1, 2, 3, 4, 5]
+    needed = [line for line in lines if line.style.color == "#000000"]
+    assert [(round(sum(box.x[:2]) / 2), round(sum(box.y[1:3]) / 2)) for box in needed] == [(k + 1, k) for k in range(5)]
+    (attention,) = [mark.values for mark in panel.marks if isinstance(mark, HeatMap)]
+    assert attention[0][1] == picture["views"]["attention"]["all"][0][1] / 1000
     heads = picture["views"]["attention"]
     assert heads["all"][0] == [max(pair) for pair in zip(heads["0.0"][0], heads["0.1"][0], strict=True)]
 
@@ -110,10 +117,11 @@ def test_a_panel_for_each_task_and_every_embedding_named_once():
     figure = draw(accuracy_panels(groups, "far"))
     copy, parity = figure.axes
     assert [axes.get_title("left") for axes in (copy, parity)] == ["copy", "parity"]
-    assert [list(line.get_ydata()[-1:]) for line in copy.lines] == [[1.0], [0.0]]
-    assert [list(line.get_ydata()[-1:]) for line in parity.lines] == [[0.5]]
-    assert copy.lines[1].get_color() == parity.lines[0].get_color()
-    assert copy.lines[0].get_marker() != copy.lines[1].get_marker() == parity.lines[0].get_marker()
+    assert [list(line.get_ydata()[-1:]) for line in labelled(copy)] == [[1.0], [0.0]]
+    assert [list(line.get_ydata()[-1:]) for line in labelled(parity)] == [[0.5]]
+    (square, rpe), (again,) = labelled(copy), labelled(parity)
+    assert rpe.get_color() == again.get_color()
+    assert square.get_marker() != rpe.get_marker() == again.get_marker()
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["training scales", "RPE-Square", "RPE"]
     assert [handle.get_color() for handle in legend.legend_handles[1:]] == [
@@ -126,5 +134,6 @@ def test_bands_are_left_out_where_they_would_hide_each_other():
         records = tuple(record_of(config_of("copy", "rpe", seed), beyond=0.5) for seed in (0, 1))
         groups = [Group("copy", "rpe", "small", records, label=str(number)) for number in range(count)]
         (axes,) = draw(accuracy_panels({"copy": groups}, "far")).axes
-        assert len(axes.lines) == count
-        assert len(axes.collections) == 2 * bands  # with a band come its seeds
+        assert len(labelled(axes)) == count
+        assert len(axes.collections) == bands
+        assert len(axes.lines) == count + bands  # with a band come its seeds

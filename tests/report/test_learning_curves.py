@@ -3,7 +3,7 @@
 import pytest
 
 from ldhd.experiments.groups import group_runs
-from ldhd.report.figures.errors import carry_map, error_map
+from ldhd.report.figures.errors import carry_panel, error_panel
 from ldhd.report.figures.learning_curves import MOST_ROWS, explanation, learning_curve, learning_curve_figure
 from report.samples import config_of, metrics_of, record_of
 
@@ -75,8 +75,9 @@ def test_a_line_for_each_seed_and_a_panel_for_each_quantity_that_was_measured():
 
 def test_error_map_averages_seeds_and_leaves_blank_what_was_not_asked():
     group = group_of([(1.0, 0.0), (1.0, 1.0)])
-    scales, values = error_map(group)
-    assert scales == [1, 2, 3, 4, 5, 6, 8]
+    panel = error_panel(group)
+    values = panel.marks[0].values
+    assert list(panel.y.tick_labels) == ["1", "2", "3", "4", "5", "6", "8"]
     assert values[0] == [0.0, 0.0] + [None] * 7
     assert values[-1] == pytest.approx([(k + 1) / 18 for k in range(9)])
 
@@ -84,8 +85,9 @@ def test_error_map_averages_seeds_and_leaves_blank_what_was_not_asked():
 def test_carry_map_counts_beyond_training_only():
     """Three test scales lie beyond training, and there are two seeds: six times each count."""
     group = group_of([(1.0, 1.0), (1.0, 0.5)], carries=[(0, 0, 10, 10), (1, 0, 9, 10), (1, 1, 1, 4), (2, 1, 0, 0)])
-    lengths, values, counts = carry_map(group)
-    assert lengths == [0, 1]
-    assert values == [[0.0, pytest.approx(0.1)], [None, 0.75]]
-    assert counts == [[60, 60], [0, 24]]
-    assert carry_map(group_of([(1.0, 1.0)])) is None
+    panel = carry_panel(group)
+    (heat_map,) = panel.marks
+    assert list(panel.y.tick_labels) == ["0", "1"]
+    assert heat_map.values == [[0.0, pytest.approx(0.1)], [None, 0.75]]
+    assert heat_map.counts == [[60, 60], [0, 24]]
+    assert carry_panel(group_of([(1.0, 1.0)])) is None

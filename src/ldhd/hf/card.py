@@ -1,12 +1,14 @@
 """The model card of an exported run: its training, its results, and how to use it."""
 
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import RunConfig
 from ldhd.files import write_bytes
+from ldhd.report.figures.accuracy import run_figure
+from ldhd.report.look import position_title
+from ldhd.report.render_matplotlib import save_figure
 from ldhd.tasks import Instance, Task
 
 FIGURE = "accuracy.png"
@@ -78,33 +80,11 @@ def write_card(
         rows="\n".join(_row(result, result.scale in config.train_scales) for result in results),
     )
     write_bytes(folder / "README.md", text.encode())
-    write_bytes(folder / FIGURE, _figure(config, results))
+    title = f"{config.task}, {position_title(config.position)}"
+    save_figure(run_figure(results, config.train_scales, config.position, title), folder / FIGURE)
 
 
 def _row(result: ScaleResult, trained: bool) -> str:
     scale = f"**{result.scale}**" if trained else str(result.scale)
     interval = f"{100 * result.low:.1f}-{100 * result.high:.1f}"
     return f"| {scale} | {result.n} | {100 * result.exact:.1f} | {interval} | {100 * result.per_token:.1f} |"
-
-
-def _figure(config: RunConfig, results: Sequence[ScaleResult]) -> bytes:
-    """Exact match with its interval at each scale, the training range shaded."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator, PercentFormatter
-
-    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-    axes = figure.subplots()
-    scales, exact = [result.scale for result in results], [result.exact for result in results]
-    spread = [[r.exact - r.low for r in results], [r.high - r.exact for r in results]]
-    axes.axvspan(min(config.train_scales) - 0.5, max(config.train_scales) + 0.5, color="0.92", lw=0)
-    axes.errorbar(scales, exact, yerr=[[max(0.0, x) for x in side] for side in spread], marker="o", capsize=2)
-    axes.set_xlabel("scale of the instance (training scales shaded)")
-    axes.set_ylabel("exact match")
-    axes.set_ylim(-0.05, 1.07)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_title(f"{config.task}, {config.position}", loc="left")
-    axes.spines[["top", "right"]].set_visible(False)
-    content = BytesIO()
-    figure.savefig(content, format="png", dpi=160)
-    return content.getvalue()

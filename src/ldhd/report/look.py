@@ -1,30 +1,21 @@
 """How embeddings look in figures: each has one color and one marker everywhere, and its variants differ in the dash."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from zlib import crc32
 
 from ldhd.experiments.groups import Group
 from ldhd.positions import POSITIONS
+from ldhd.report.figures.marks import Style
 
 OTHER_COLORS = ["#7F7F7F", "#9467BD", "#17BECF", "#BCBD22"]
 """Colors of embeddings that are not in `POSITIONS`."""
 
-MARKERS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star", "triangle-left"]
-MARKERS += ["triangle-right", "pentagon", "hexagon", "octagon", "diamond-tall", "hexagon2"]
+MARKERS = ["circle", "hexagon", "diamond", "triangle-up", "triangle-left", "square", "pentagon", "triangle-down"]
+MARKERS += ["star", "triangle-right", "octagon", "diamond-tall", "hexagon2", "cross", "x"]
 DASHES = ["solid", "dash", "dashdot", "dot"]
 
 
-@dataclass(frozen=True)
-class Look:
-    """A color, and the names of a marker and a dash as in `ldhd.report.figures.marks`."""
-
-    color: str
-    marker: str
-    dash: str
-
-
-def look(position: str, variant: int = 0) -> Look:
+def look(position: str, variant: int = 0) -> Style:
     """Return how an embedding is drawn; its variants are numbered from 0.
 
     Sums and the embeddings of users take a color and a marker by a checksum of their name.
@@ -32,10 +23,10 @@ def look(position: str, variant: int = 0) -> Look:
     place = list(POSITIONS).index(position) if position in POSITIONS else crc32(position.encode())
     other = OTHER_COLORS[place % len(OTHER_COLORS)]
     color = POSITIONS[position].color if position in POSITIONS else other
-    return Look(color, MARKERS[place % len(MARKERS)], DASHES[variant % len(DASHES)])
+    return Style(color=color, marker=MARKERS[place % len(MARKERS)], dash=DASHES[variant % len(DASHES)])
 
 
-def looks(groups: Sequence[Group]) -> list[Look]:
+def looks(groups: Sequence[Group]) -> list[Style]:
     """Return how each group is drawn; groups of one task and one embedding are its variants."""
     variants: dict[tuple[str, str], int] = {}
     found = []

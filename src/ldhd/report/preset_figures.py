@@ -10,9 +10,9 @@ from ldhd.experiments.preset import Preset
 from ldhd.experiments.views import Depths, Digits, Grid, Plane, Shares, Tasks, View
 from ldhd.report.figures.accuracy import accuracy_panels, digit_figure, seeds_of
 from ldhd.report.figures.factors import factor_figure
-from ldhd.report.figures.marks import Figure
+from ldhd.report.figures.marks import Figure, Style
 from ldhd.report.figures.plane import plane_figure
-from ldhd.report.look import Look, look, looks, position_title
+from ldhd.report.look import look, looks, position_title
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _predicted(outcome: Outcome) -> str:
     return f"; predicted: {outcome.predicted}" if outcome.predicted else ""
 
 
-def _shades(groups: Sequence[Group]) -> list[Look]:
+def _shades(groups: Sequence[Group]) -> list[Style]:
     """Return looks from dark to light."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex

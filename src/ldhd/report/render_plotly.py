@@ -7,37 +7,33 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from ldhd.report.figures.marks import Axis, Band, Figure, HeatMap, Line, Mark, Panel, Points, Span
+from ldhd.report.figures.marks import Axis, Band, Figure, HeatMap, Line, Mark, Panel, Span
 
 PIXELS = 1.4
 """Pixels of a point of line width or marker size."""
-SHADE = "rgba(128,128,128,0.16)"
+AREA = {"fill": "toself", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
 
 Json = dict[str, Any]
 
 
 def to_plotly(figure: Figure, height: int, legend: bool = True) -> Json:
-    """Render a figure of one panel, or of several below each other that share x.
-
-    Returns:
-        `data`, the list of plotly's traces, and `layout`.
-    """
+    """Return the `data` and the `layout` of a figure of one panel, or of several below each other that share x."""
     panels = [panel for panel in figure.panels if panel is not None]
     data: list[Json] = []
     layout: Json = {"height": height, "xaxis": _axis(panels[-1].x), "showlegend": legend}
     for index, panel in enumerate(panels):
         number = "" if index == 0 else str(index + 1)
-        top = 1 - index / len(panels)
-        layout[f"yaxis{number}"] = _axis(panel.y)
+        axis = layout[f"yaxis{number}"] = _axis(panel.y)
         if len(panels) > 1:
-            layout[f"yaxis{number}"] |= {"domain": [top - 0.86 / len(panels), top], "nticks": 4}
-            layout[f"yaxis{number}"]["title"]["font"] = {"size": 11}
+            top = 1 - index / len(panels)
+            axis |= {"domain": [top - 0.86 / len(panels), top], "nticks": 4}
+            axis["title"]["font"] = {"size": 11}
             layout["xaxis"]["anchor"] = f"y{number}"
         data += [_trace(mark, panel) | ({"yaxis": f"y{number}"} if number else {}) for mark in panel.marks]
         if any(isinstance(mark, HeatMap) for mark in panel.marks):
+            axis |= {"type": "category", "autorange": "reversed", "showgrid": False}
             layout["xaxis"] |= {"showgrid": False}
-            layout["yaxis"] |= {"type": "category", "autorange": "reversed", "showgrid": False}
-            layout |= {"margin": {"t": 6, "l": 48}}
+            layout["margin"] = {"t": 6, "l": 48}
     return {"data": _named_once(data), "layout": layout}
 
 
@@ -45,78 +41,54 @@ def _trace(mark: Mark, panel: Panel) -> Json:
     match mark:
         case Line():
             return _line(mark, panel)
-        case Band():
-            return _band(mark)
-        case Points():
-            return _points(mark, panel)
+        case Band():  # along its upper edge and back along its lower one
+            place = {"x": [*mark.x, *reversed(mark.x)], "y": _rounded([*mark.high, *reversed(mark.low)])}
+            group = {"name": escape(mark.group), "legendgroup": escape(mark.group), "showlegend": False}
+            return place | AREA | group | {"fillcolor": _transparent(mark.color), "meta": "band"}
         case Span():
-            return _span(mark)
+            place = {"x": [mark.low, mark.low, mark.high, mark.high], "y": [-0.04, 1.04, 1.04, -0.04]}
+            return place | AREA | {"fillcolor": "rgba(128,128,128,0.16)", "meta": "shade", "name": escape(mark.label)}
         case HeatMap():
             return _heat_map(mark, panel)
     raise TypeError(f"the page has no {type(mark).__name__}")
 
 
 def _line(line: Line, panel: Panel) -> Json:
+    style, name = line.style, escape(line.name or line.label or line.group)
+    value = "%{y:.1%}" if panel.y.percent else "%{y:.3g}"
     trace = {
         "x": list(line.x),
         "y": _rounded(line.y),
-        "mode": "lines+markers" if line.marker else "lines",
-        "line": {"color": line.color, "dash": line.dash, "width": round(PIXELS * line.width, 1)},
-        "hovertemplate": _hover(panel, line.texts),
-        "meta": line.link or ("mean" if line.links else "line"),
-        **_name(line),
-        **_points_of(line),
+        "mode": "+".join(["lines"] * bool(style.dash) + ["markers"] * bool(style.marker)),
+        "opacity": style.opacity,
+        "line": {"color": style.color, "dash": style.dash or "solid", "width": round(PIXELS * style.width, 1)},
+        "marker": {"color": style.color, "symbol": style.marker, "size": round(PIXELS * style.size, 1)},
+        "hovertemplate": f"{'%{text}<br>' if line.texts else ''}{panel.x.label} %{{x}}: {value}",
+        "meta": line.link or ("seeds" if not style.dash else "mean" if line.links else "line"),
+        "name": name,
+        "legendgroup": escape(line.group) or name,
+        "showlegend": bool(line.label),
     }
-    if line.marker:
-        trace["marker"] = {"color": line.color, "symbol": line.marker, "size": round(PIXELS * line.size, 1)}
-    return trace
-
-
-def _band(band: Band) -> Json:
-    """An area, drawn there along its upper edge and back along its lower one."""
-    place = {"x": [*band.x, *reversed(band.x)], "y": _rounded([*band.high, *reversed(band.low)])}
-    style = {"fill": "toself", "fillcolor": _transparent(band.color), "line": {"width": 0}, "mode": "lines"}
-    return place | style | {"hoverinfo": "skip", "meta": "band", **_name(band)}
-
-
-def _points(points: Points, panel: Panel) -> Json:
-    symbols = ["x" if cross else points.marker for cross in points.crossed] or points.marker
-    size = round(PIXELS * points.size, 1)
-    return {
-        "x": list(points.x),
-        "y": _rounded(points.y),
-        "mode": "markers",
-        "marker": {"color": points.color, "size": size, "opacity": points.opacity, "symbol": symbols},
-        "hovertemplate": _hover(panel, points.texts),
-        "meta": "seeds",
-        **_name(points),
-        **_points_of(points),
-    }
-
-
-def _span(span: Span) -> Json:
-    place = {"x": [span.low, span.low, span.high, span.high], "y": [-0.04, 1.04, 1.04, -0.04]}
-    style = {"fill": "toself", "fillcolor": SHADE, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
-    return place | style | {"meta": "shade", "name": escape(span.label)}
+    texts = {"text": [escape(text) for text in line.texts]} if line.texts else {}
+    return trace | texts | ({"customdata": list(line.links)} if line.links else {})
 
 
 def _heat_map(heat_map: HeatMap, panel: Panel) -> Json:
     """A heat map; where all is right its cells are grey, on a light page and on a dark one."""
     strongest = heat_map.colors[-1]
-    scale = [[0, "rgba(128,128,128,0.1)"], [0.001, _transparent(strongest)], [1, strongest]]
     counts = " of %{customdata}" if heat_map.counts else ""
+    place = f"{panel.y.label} %{{y}}, {panel.x.label} %{{x}}"
     return {
         "type": "heatmap",
         "z": [[None if value is None else round(value, 3) for value in row] for row in heat_map.values],
         "y": list(panel.y.tick_labels or []),
         "zmin": heat_map.low,
         "zmax": heat_map.high,
-        "colorscale": scale,
+        "colorscale": [[0, "rgba(128,128,128,0.1)"], [0.001, _transparent(strongest)], [1, strongest]],
         "showscale": False,
         "xgap": 1,
         "ygap": 1,
-        "hovertemplate": f"{panel.y.label} %{{y}}, {panel.x.label} %{{x}}<br>%{{z:.1%}}{counts} {heat_map.unit}"
-        "<extra></extra>",
+        "hovertemplate": f"{place}<br>%{{z:.1%}}{counts} {heat_map.unit}<extra></extra>",
         "hoverongaps": False,
         "customdata": heat_map.counts or None,
     }
@@ -131,24 +103,6 @@ def _axis(axis: Axis) -> Json:
     if axis.ticks is not None and axis.tick_labels is None:
         found |= {"tickvals": list(axis.ticks), "ticktext": [f"{tick:g}" for tick in axis.ticks]}
     return found | ({"tickformat": ".0%"} if axis.percent else {})
-
-
-def _hover(panel: Panel, texts: Sequence[str]) -> str:
-    """What is said of a point: its own text, if it has one, and where it is."""
-    value = "%{y:.1%}" if panel.y.percent else "%{y:.3g}"
-    return f"{'%{text}<br>' if texts else ''}{panel.x.label} %{{x}}: {value}"
-
-
-def _name(mark: Line | Band | Points) -> Json:
-    """The name in the legend, if the mark has a label, and the group it is shown and hidden with."""
-    label = "" if isinstance(mark, Band) else mark.label
-    name = escape((mark.name if isinstance(mark, Line) else "") or label or mark.group)
-    return {"name": name, "legendgroup": escape(mark.group) or name, "showlegend": bool(label)}
-
-
-def _points_of(mark: Line | Points) -> Json:
-    texts = {"text": [escape(text) for text in mark.texts]} if mark.texts else {}
-    return texts | ({"customdata": list(mark.links)} if mark.links else {})
 
 
 def _named_once(data: Sequence[Json]) -> list[Json]:

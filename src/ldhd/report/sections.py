@@ -12,10 +12,10 @@ from ldhd.report.figures.accuracy import accuracy_figure, accuracy_panel, digit_
 from ldhd.report.figures.errors import carry_panel, error_panel
 from ldhd.report.figures.growth import case_of, growth_figure
 from ldhd.report.figures.learning_curves import explanation, learning_curve, learning_curve_figure
-from ldhd.report.figures.marks import Band, Figure, HeatMap, Line, Panel, Span
+from ldhd.report.figures.marks import Band, Figure, HeatMap, Line, Panel, Span, Style
 from ldhd.report.figures.strings import chosen_traces, string_picture
 from ldhd.report.ledger import plural
-from ldhd.report.look import Look, look, looks
+from ldhd.report.look import look, looks
 from ldhd.report.page import Page
 from ldhd.report.prediction import repository
 from ldhd.report.runs import Runs
@@ -50,7 +50,7 @@ def matrix_section(groups: Sequence[Group]) -> Section | None:
 
 def small_curve(panel: Panel) -> Section:
     """Scale the training range, the band and the line of a panel to a drawing of 122 by 50."""
-    line = next(mark for mark in panel.marks if isinstance(mark, Line))
+    line = next(mark for mark in panel.marks if isinstance(mark, Line) and mark.label)
     first, last = min(line.x), max(line.x)
 
     def x(value: float) -> float:
@@ -69,10 +69,10 @@ def small_curve(panel: Panel) -> Section:
     points = [(x(at), y(value), at, value) for at, value in zip(line.x, line.y, strict=True)]
     size = {"width": WIDTH, "height": HEIGHT, "top": MARGIN, "bottom": HEIGHT - MARGIN}
     path = " ".join(f"{at},{value}" for at, value, *_ in points)
-    return {"color": line.color, "spans": spans, "band": " ".join(edges), "line": path, "points": points, **size}
+    return {"color": line.style.color, "spans": spans, "band": " ".join(edges), "line": path, "points": points, **size}
 
 
-def task_section(page: Page, styled: Sequence[tuple[Group, Look]], places: Places, runs: Runs) -> Section:
+def task_section(page: Page, styled: Sequence[tuple[Group, Style]], places: Places, runs: Runs) -> Section:
     """Everything about one task, from its groups and how each is drawn."""
     groups, styles = [group for group, _ in styled], [style for _, style in styled]
     task = groups[0].task
@@ -108,12 +108,10 @@ def notable_scales(groups: Sequence[Group]) -> list[int]:
 def pairs(groups: Sequence[Group]) -> list[Section]:
     """Compare every two groups, the better first, at the largest test scale and over the seeds they share."""
     rows = []
-    for better, worse in combinations(groups, 2):
+    ranked = sorted(groups, key=lambda group: -group.mean(group.scales[-1]))
+    for better, worse in combinations(ranked, 2):
         scale = max(set(better.scales) & set(worse.scales), default=0)
         found = paired(better.by_seed(scale), worse.by_seed(scale))
-        if found is not None and found.difference.value < 0:
-            better, worse = worse, better
-            found = paired(better.by_seed(scale), worse.by_seed(scale))
         if found is None:
             continue
         low, high = found.difference.low, found.difference.high

@@ -6,17 +6,16 @@ Bands are 95 % intervals of the mean over seeds.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ldhd.evaluate import ScaleResult
 from ldhd.experiments.groups import Group
 from ldhd.parsing import format_range, spans
-from ldhd.report.figures.marks import Axis, Band, Bars, Figure, Line, Mark, Panel, Points, Span
-from ldhd.report.look import Look, group_title, looks, position_title
+from ldhd.report.figures.marks import Axis, Band, Bars, Figure, Line, Mark, Panel, Span, Style
+from ldhd.report.look import group_title, look, looks, position_title
 from ldhd.statistics import Mean, mean_interval
 
 MOST_BANDS = 6
 """Of more curves in one panel, only the means are drawn: bands would hide each other."""
 COLUMNS = 3
-ALONE = 3
-"""The place in the order of line widths of a line that has its panel to itself."""
 
 Means = Sequence[tuple[float, Mean]]
 """Means over seeds at some places of an axis."""
@@ -24,17 +23,13 @@ Means = Sequence[tuple[float, Mean]]
 
 def accuracy_figure(
     groups: Sequence[Group],
-    styles: Sequence[Look] | None = None,
+    styles: Sequence[Style] | None = None,
     title: str = "",
     links: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Exact match against scale for the groups of one task.
+    """Exact match against scale for the groups of one task: means, bands and every seed.
 
-    Args:
-        groups: The groups of one task, each drawn as its mean, its band and its seeds.
-        styles: How each group is drawn; by default as its embedding is drawn everywhere.
-        title: The title; by default the task and its training scales.
-        links: On the page, the element that the mean of each label leads to.
+    For the page, `links` maps the label of a group to the element that its mean leads to.
     """
     panel = accuracy_panel(groups, styles or looks(groups), links)
     trained = ", ".join(sorted({format_range(group.train_scales) for group in groups}))
@@ -42,36 +37,25 @@ def accuracy_figure(
 
 
 def accuracy_panel(
-    groups: Sequence[Group], styles: Sequence[Look], links: Mapping[str, str] | None = None, counted: bool = True
+    groups: Sequence[Group], styles: Sequence[Style], links: Mapping[str, str] | None = None, counted: bool = True
 ) -> Panel:
     """The curves of some groups, with the training scales shaded if the groups have them in common."""
-    marks: list[Mark] = []
-    trained = {tuple(group.train_scales) for group in groups}
-    for low, high in spans(groups[0].train_scales) if len(trained) == 1 else []:
-        marks.append(Span(low - 0.5, high + 0.5, "training scales"))
-    spread = links is not None or len(groups) <= MOST_BANDS
-    for index, (group, look) in enumerate(zip(groups, styles, strict=True)):
+    common = len({tuple(group.train_scales) for group in groups}) == 1
+    marks: list[Mark] = _training_spans(groups[0].train_scales) if common else []
+    for index, (group, style) in enumerate(zip(groups, styles, strict=True)):
         means = [(scale, group.interval(scale)) for scale in group.scales]
-        label = _label(group) if counted else group_title(group)
-        target = "" if links is None else links[group.label]
-        if spread:
-            marks += [*mean_band(means, look, group.label), _seeds(group, look)]
-        marks.append(mean_line(means, look, index if len(groups) > 1 else ALONE, label, group.label, target))
-    scales = sorted({scale for group in groups for scale in group.scales})
-    return Panel(marks, _scale_axis(scales), share_axis("exact match"))
+        label = _counted_title(group) if counted else group_title(group)
+        if links is not None or len(groups) <= MOST_BANDS:
+            marks += [*_band(means, style, group.label), *_seeds(group, style)]
+        link = "" if links is None else links[group.label]
+        marks.append(_mean_line(means, style, index if len(groups) > 1 else 3, label, group.label, link))
+    return Panel(marks, _scale_axis([scale for group in groups for scale in group.scales]), share_axis("exact match"))
 
 
 def accuracy_panels(
-    groups: Mapping[str, Sequence[Group]], title: str, styles: Sequence[Look] | None = None, legend: bool = True
+    groups: Mapping[str, Sequence[Group]], title: str, styles: Sequence[Style] | None = None, legend: bool = True
 ) -> Figure:
-    """Exact match against scale in several panels.
-
-    Args:
-        groups: Title of a panel -> the groups in it, of which the first has the boldest line.
-        title: The title above all panels.
-        styles: How each group of all panels in turn is drawn; by default as its embedding is drawn everywhere.
-        legend: Whether labels are explained below.
-    """
+    """A panel with a title for each entry of `groups`; `styles` has one style for each group of all panels in turn."""
     rest = iter(styles or looks([group for own in groups.values() for group in own]))
     panels = [
         replace(accuracy_panel(own, [next(rest) for _ in own], counted=False), title=name)
@@ -86,16 +70,15 @@ def accuracy_matrix(groups: Sequence[Group]) -> Figure:
     """A row for each task and a column for each embedding, with exact match against scale."""
     tasks = list(dict.fromkeys(group.task for group in groups))
     positions = list(dict.fromkeys(group.position for group in groups))
-    found: dict[tuple[str, str], list[tuple[Group, Look]]] = {}
-    for group, look in zip(groups, looks(groups), strict=True):
-        found.setdefault((group.task, group.position), []).append((group, look))
     panels: list[Panel | None] = []
     for task in tasks:
-        first = next(position for position in positions if (task, position) in found)
+        first = next(group.position for group in groups if group.task == task)
         for position in positions:
-            own = found.get((task, position))
-            row, column = task if position == first else "", position_title(position) if task == tasks[0] else ""
-            panels.append(_in_matrix(own, row, column) if own else None)
+            own = [group for group in groups if (group.task, group.position) == (task, position)]
+            panel = accuracy_panel(own, looks(own)) if own else None
+            column = position_title(position) if task == tasks[0] else ""
+            row = task if position == first else ""
+            panels.append(panel and replace(panel, y=replace(panel.y, label=row), title=column))
     size = 1.0 + 1.7 * len(positions), 0.6 + 1.4 * len(tasks)
     return Figure(panels, size, len(positions), "Exact match against scale", share="y", legend=False)
 
@@ -103,35 +86,48 @@ def accuracy_matrix(groups: Sequence[Group]) -> Figure:
 def final_accuracy(groups: Sequence[Group]) -> Figure:
     """Bars of exact match at the largest test scale, with 95 % intervals and every seed; hatched if none fitted."""
     tasks = list(dict.fromkeys(group.task for group in groups))
-    ordered = [
-        (group, look) for task in tasks for group, look in zip(groups, looks(groups), strict=True) if group.task == task
-    ]
     marks: list[Mark] = []
     places: dict[str, list[float]] = {}
-    for index, (group, look) in enumerate(ordered):
+    dots = Style(color="#262626", dash="", marker="circle", size=3, opacity=0.6)
+    for index, group in enumerate(sorted(groups, key=lambda group: tasks.index(group.task))):
         x = index + 0.7 * tasks.index(group.task)
         scale = group.scales[-1]
         mean, seeds = group.interval(scale), group.exact(scale)
-        marks.append(Bars([x], [mean.value], look.color, position_title(group.position), hatched=not group.fitted))
+        color, label = look(group.position).color, position_title(group.position)
+        marks.append(Bars([x], [mean.value], color, label, hatched=not group.fitted))
         if mean.low is not None and mean.high is not None:
-            marks.append(Line([x, x], [mean.low, mean.high], "#404040", width=1.2))
-        marks.append(Points([x] * len(seeds), seeds, "#262626", size=3.0, opacity=0.6))
+            marks.append(Line([x, x], [mean.low, mean.high], Style(color="#404040", width=1.2)))
+        marks.append(Line([x] * len(seeds), seeds, dots))
         places.setdefault(f"{group.task}\nscale {scale}", []).append(x)
     ticks = [sum(xs) / len(xs) for xs in places.values()]
     panel = Panel(marks, Axis(ticks=ticks, tick_labels=list(places)), share_axis("exact match, mean over seeds"))
     return Figure([panel], (max(5.4, 2.4 + 0.55 * len(groups) + 0.5 * len(tasks)), 3.8))
 
 
-def digit_figure(groups: Sequence[Group], styles: Sequence[Look] | None = None, scale: int | None = None) -> Figure:
+def digit_figure(groups: Sequence[Group], styles: Sequence[Style] | None = None, scale: int | None = None) -> Figure:
     """Accuracy of each answer token at one scale, the largest by default."""
     at = max(groups[0].scales) if scale is None else scale
     marks: list[Mark] = []
-    for index, (group, look) in enumerate(zip(groups, styles or looks(groups), strict=True)):
-        means = _tokens(group, at)
-        marks += mean_band(means, look, group.label) if len(groups) <= MOST_BANDS else []
-        marks.append(mean_line(means, look, index, group_title(group), group.label))
-    panel = Panel(marks, Axis("answer token, the first written first", integer=True), share_axis("right tokens"))
-    return Figure([panel], (7.4, 3.6), title=f"{groups[0].task} at scale {at}, mean over seeds")
+    longest = 0
+    for index, (group, style) in enumerate(zip(groups, styles or looks(groups), strict=True)):
+        rows = [result.per_position for record in group.records for result in record.results if result.scale == at]
+        length = max(map(len, rows), default=0)
+        means = [(place, mean_interval([row[place] for row in rows if place < len(row)])) for place in range(length)]
+        marks += _band(means, style, group.label) if len(groups) <= MOST_BANDS else []
+        marks.append(_mean_line(means, style, index, group_title(group), group.label))
+        longest = max(longest, length)
+    x = Axis("answer token, the first written first", ticks=whole_ticks(longest))
+    return Figure([Panel(marks, x, share_axis("right tokens"))], (7.4, 3.6), title=f"{groups[0].task} at scale {at}")
+
+
+def run_figure(results: Sequence[ScaleResult], train_scales: Sequence[int], position: str, title: str) -> Figure:
+    """Exact match of a single run against scale, with the 95 % interval over instances."""
+    means = [(result.scale, Mean(result.exact, result.low, result.high, result.n)) for result in results]
+    style = look(position)
+    line = _mean_line(means, style, 3, position_title(position))
+    marks = [*_training_spans(train_scales), *_band(means, style, position), line]
+    panel = Panel(marks, _scale_axis([result.scale for result in results]), share_axis("exact match"))
+    return Figure([panel], (6.4, 3.6), title=title)
 
 
 def scales_beyond(groups: Sequence[Group]) -> list[int]:
@@ -139,35 +135,14 @@ def scales_beyond(groups: Sequence[Group]) -> list[int]:
     return sorted({scale for group in groups for scale in group.scales if scale > max(group.train_scales)})
 
 
-def mean_line(means: Means, look: Look, index: int, label: str, group: str = "", link: str = "") -> Line:
-    """A mean over seeds. Later lines are thinner, so that lines on top of each other all show."""
-    return Line(
-        [x for x, _ in means],
-        [mean.value for _, mean in means],
-        look.color,
-        label,
-        group=group,
-        dash=look.dash,
-        marker=look.marker,
-        width=max(1.4, 3.2 - 0.6 * index),
-        size=max(3.5, 7.5 - index),
-        texts=[_bounds(mean) for _, mean in means],
-        links=[link] * len(means) if link else (),
-    )
-
-
-def mean_band(means: Means, look: Look, group: str) -> list[Band]:
-    """The 95 % interval of a mean over seeds; nothing for a single seed."""
-    bounds = [(x, mean.low, mean.high) for x, mean in means if mean.low is not None and mean.high is not None]
-    if not bounds:
-        return []
-    x, low, high = zip(*bounds, strict=True)
-    return [Band(x, low, high, look.color, group)]
-
-
 def share_axis(label: str) -> Axis:
     """The axis of a share, from 0 to 1."""
     return Axis(label, (-0.04, 1.04), percent=True)
+
+
+def whole_ticks(count: int) -> range:
+    """About ten whole numbers from 0 below a count."""
+    return range(0, count, max(1, round(count / 10)))
 
 
 def seeds_of(count: int) -> str:
@@ -175,51 +150,58 @@ def seeds_of(count: int) -> str:
     return f"{count} seed{'s' * (count > 1)}"
 
 
-def _tokens(group: Group, scale: int) -> Means:
-    """The mean accuracy of each answer token at a scale, over the seeds whose answers are that long."""
-    rows = [result.per_position for record in group.records for result in record.results if result.scale == scale]
-    longest = max(map(len, rows), default=0)
-    return [(place, mean_interval([row[place] for row in rows if place < len(row)])) for place in range(longest)]
+def _mean_line(means: Means, style: Style, index: int, label: str, group: str = "", link: str = "") -> Line:
+    """A mean over seeds. Later lines are thinner, so that lines on top of each other all show."""
+    style = replace(style, width=max(1.4, 3.2 - 0.6 * index), size=max(3.5, 7.5 - index))
+    values = [mean.value for _, mean in means]
+    links = [link] * len(means) if link else ()
+    texts = [f"mean of {seeds_of(mean.n)}{_bounds(mean)}" for _, mean in means]
+    return Line([x for x, _ in means], values, style, label, group=group, texts=texts, links=links)
 
 
-def _seeds(group: Group, look: Look) -> Points:
+def _band(means: Means, style: Style, group: str) -> list[Band]:
+    """The 95 % interval of a mean; nothing for a single seed."""
+    bounds = [(x, mean.low, mean.high) for x, mean in means if mean.low is not None and mean.high is not None]
+    if not bounds:
+        return []
+    x, low, high = zip(*bounds, strict=True)
+    return [Band(x, low, high, style.color, group)]
+
+
+def _seeds(group: Group, style: Style) -> list[Line]:
     """Every seed as a point, a cross if it did not fit."""
-    points = [(result, record) for record in group.records for result in record.results]
-    return Points(
-        [result.scale for result, _ in points],
-        [result.exact for result, _ in points],
-        look.color,
-        group=group.label,
-        size=3.5,
-        crossed=[not record.fitted for _, record in points],
-        texts=[f"seed {record.seed}" + ", not fitted" * (not record.fitted) for _, record in points],
-        links=[f"run-{record.hash}" for _, record in points],
-    )
+    found = []
+    for fitted, marker, note in ((True, "circle", ""), (False, "x", ", not fitted")):
+        points = [(r, record) for record in group.records if record.fitted == fitted for r in record.results]
+        x, y = [r.scale for r, _ in points], [r.exact for r, _ in points]
+        texts = [f"seed {record.seed}{note}" for _, record in points]
+        links = [f"run-{record.hash}" for _, record in points]
+        own = Style(color=style.color, dash="", marker=marker, size=3.5, opacity=0.5)
+        found += [Line(x, y, own, group=group.label, texts=texts, links=links)] if points else []
+    return found
+
+
+def _training_spans(scales: Sequence[int]) -> list[Mark]:
+    return [Span(low - 0.5, high + 0.5, "training scales") for low, high in spans(scales)]
 
 
 def _scale_axis(scales: Sequence[int]) -> Axis:
-    far = scales[-1] > 30
+    first, last = min(scales), max(scales)
     ticks: list[int] = []
-    for scale in scales:
+    for scale in sorted(set(scales)):
         if not ticks or scale <= 10 or scale >= 1.2 * ticks[-1]:
             ticks.append(scale)
-    limits = scales[0] - 0.5, 1.1 * scales[-1] if far else scales[-1] + 0.5
+    far = last > 30
+    limits = first - 0.5, 1.1 * last if far else last + 0.5
     return Axis("scale of the instance", limits, ticks, scale="symlog" if far else "linear")
 
 
-def _in_matrix(own: Sequence[tuple[Group, Look]], row: str, column: str) -> Panel:
-    """One panel of the matrix, with the names of its row and column where it is the first of them."""
-    panel = accuracy_panel([group for group, _ in own], [look for _, look in own])
-    return replace(panel, y=replace(panel.y, label=row), title=column)
-
-
 def _bounds(mean: Mean) -> str:
-    limits = "" if mean.low is None or mean.high is None else f" (95 %: {mean.low:.1%} to {mean.high:.1%})"
-    return f"mean of {seeds_of(mean.n)}{limits}"
+    return "" if mean.low is None or mean.high is None else f" (95 %: {mean.low:.1%} to {mean.high:.1%})"
 
 
-def _label(group: Group) -> str:
-    """The label of a group, with its number of seeds and how many of them fitted if not all did."""
+def _counted_title(group: Group) -> str:
+    """The title of a group, with its number of seeds and how many of them fitted if not all did."""
     count = len(group.records)
     fitted = "" if group.fitted == count else f", {group.fitted} fitted"
     return f"{group_title(group)}, {seeds_of(count)}{fitted}"

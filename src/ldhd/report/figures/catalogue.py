@@ -11,12 +11,12 @@ from ldhd.report.figures.accuracy import (
     final_accuracy,
     scales_beyond,
 )
-from ldhd.report.figures.errors import carry_figure, error_figure
+from ldhd.report.figures.errors import carry_panel, error_figure, error_panel
 from ldhd.report.figures.growth import case_of, growth_figure
 from ldhd.report.figures.learning_curves import learning_curve, learning_curve_figure
 from ldhd.report.figures.marks import Figure
 from ldhd.report.figures.strings import chosen_traces, string_figure, string_picture
-from ldhd.report.look import group_title, looks
+from ldhd.report.look import group_title
 from ldhd.report.runs import Runs
 
 
@@ -27,15 +27,13 @@ def every_figure(
     if len(groups) > 1:
         yield "matrix", accuracy_matrix(groups)
         yield "final", final_accuracy(groups)
-    styles = looks(groups)
     for task in dict.fromkeys(group.task for group in groups):
         own = [group for group in groups if group.task == task]
-        own_styles = [look for group, look in zip(groups, styles, strict=True) if group.task == task]
         name = file_name(task)
-        yield f"{name}-accuracy", accuracy_figure(own, own_styles)
-        yield f"{name}-digits", digit_figure(own, own_styles) if scales_beyond(own[:1]) else None
-        yield f"{name}-errors", error_figure(own)
-        yield f"{name}-carries", carry_figure(own)
+        yield f"{name}-accuracy", accuracy_figure(own)
+        yield f"{name}-digits", digit_figure(own) if scales_beyond(own[:1]) else None
+        yield f"{name}-errors", error_figure(own, error_panel)
+        yield f"{name}-carries", error_figure(own, carry_panel)
         for group in own:
             curves = [learning_curve(record, group, runs.metrics(record.hash)) for record in group.records]
             figure = learning_curve_figure(curves, f"{task}, {group_title(group)}")

@@ -1,7 +1,7 @@
 """How the time of attention grows with the length of the string."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from ldhd.bench import Case
@@ -25,10 +25,10 @@ def growth_figure(cases: Sequence[Case]) -> Figure | None:
     for name, row in points.items():
         embedding, *rest = name.split()
         variant = variants[embedding] = variants.get(embedding, -1) + 1
-        style = look(embedding, variant)
+        style = replace(look(embedding, variant), width=1.5, size=4.5)
         label = " ".join([position_title(embedding), *rest]) + exponents.get(name, "")
         x, y = zip(*row, strict=True)
-        lines.append(Line(x, y, style.color, label, dash=style.dash, marker=style.marker, width=1.5, size=4.5))
+        lines.append(Line(x, y, style, label))
     lengths = sorted({n for row in points.values() for n, _ in row})
     y_axis = Axis(f"time for one string, rpe at n = {lengths[0]} as 1", scale="log")
     panel = Panel(lines, Axis("length n", ticks=lengths, scale="log"), y_axis)

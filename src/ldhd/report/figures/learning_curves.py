@@ -1,13 +1,13 @@
 """Learning curves: accuracy, anchors and attention on the needed slots while a seed trained, and why it failed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from ldhd.experiments import Record
 from ldhd.experiments.groups import Group
-from ldhd.report.figures.marks import Axis, Figure, Line, Panel
+from ldhd.report.figures.marks import Axis, Figure, Line, Panel, Style
 
 OUTCOMES = {"right": ("#0072B2", "solid"), "falls short": ("#E69F00", "dot"), "not fitted": ("#D55E00", "dash")}
 """The outcome of a seed, and the colour and dash it is drawn with."""
@@ -70,18 +70,16 @@ def learning_curve(record: Record, group: Group, metrics: Metrics) -> LearningCu
 
 def learning_curve_figure(curves: Sequence[LearningCurve], title: str) -> Figure | None:
     """A panel for each measured quantity, with a line for each seed; None if nothing was measured."""
-    quantities = {
-        "fit": [curve.accuracy for curve in curves],
-        "anchor entropy\n(nats)": [curve.entropy for curve in curves],
-        "attention on the\nweakest slot": [curve.weakest for curve in curves],
+    quantities: dict[str, Callable[[LearningCurve], tuple[Sequence[float], Sequence[str]]]] = {
+        "fit": lambda curve: (curve.accuracy, ()),
+        "anchor entropy\n(nats)": lambda curve: (curve.entropy, ()),
+        "attention on the\nweakest slot": lambda curve: (curve.weakest, curve.weakest_slots),
     }
     panels = []
-    for label, rows in quantities.items():
-        if any(rows):
-            texts = label.endswith("slot")
-            lines = [_line(curve, values, texts) for curve, values in zip(curves, rows, strict=True) if values]
-            limits = None if label.startswith("anchor") else (-0.05, 1.05)
-            panels.append(Panel(lines, Axis("step"), Axis(label, limits)))
+    for label, read in quantities.items():
+        lines = [_line(curve, *read(curve)) for curve in curves if read(curve)[0]]
+        limits = None if label.startswith("anchor") else (-0.05, 1.05)
+        panels += [Panel(lines, Axis("step"), Axis(label, limits))] if lines else []
     return Figure(panels, (5.6, 0.7 + 1.4 * len(panels)), title=title, share="x") if panels else None
 
 
@@ -101,20 +99,12 @@ def explanation(failed: LearningCurve, others: Sequence[LearningCurve]) -> str:
     return "; ".join(parts)
 
 
-def _line(curve: LearningCurve, values: Sequence[float], slots: bool) -> Line:
+def _line(curve: LearningCurve, values: Sequence[float], texts: Sequence[str]) -> Line:
     """One quantity of one seed over steps; on the page, a click leads to its run."""
     color, dash = OUTCOMES[curve.outcome]
-    return Line(
-        curve.steps[: len(values)],
-        values,
-        color,
-        label=curve.outcome,
-        name=f"seed {curve.record.seed}, {curve.outcome}",
-        dash=dash,
-        width=1.0 if curve.outcome == "right" else 1.5,
-        texts=curve.weakest_slots if slots else (),
-        link=f"run-{curve.record.hash}",
-    )
+    style = Style(color=color, dash=dash, width=1.0 if curve.outcome == "right" else 1.5)
+    name, link = f"seed {curve.record.seed}, {curve.outcome}", f"run-{curve.record.hash}"
+    return Line(curve.steps[: len(values)], values, style, curve.outcome, name, texts=texts, link=link)
 
 
 def _beside(name: str, values: Sequence[float], others: Sequence[Sequence[float]], unit: str) -> str:

@@ -5,7 +5,7 @@ The dataclasses say what is drawn and in which colour, not how: `render_matplotl
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 Numbers = Sequence[float]
@@ -13,39 +13,44 @@ Numbers = Sequence[float]
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of a panel."""
+    """One axis of a panel; without ticks, the renderer chooses them."""
 
     label: str = ""
     range: tuple[float, float] | None = None
     ticks: Numbers | None = None
-    """Where the labelled ticks are; None leaves the choice to the renderer."""
     tick_labels: Sequence[str] | None = None
     scale: Literal["linear", "log", "symlog"] = "linear"
     """`symlog` is linear up to 10 and logarithmic above; the page draws it as `log`."""
     percent: bool = False
     """Whether shares between 0 and 1 are written as per cent."""
-    integer: bool = False
-    """Whether only whole numbers get a tick."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Style:
+    """How a line is drawn: with an empty dash as points alone, with an empty marker without points."""
+
+    color: str
+    dash: str = "solid"
+    marker: str = ""
+    width: float = 2.0
+    size: float = 6.0
+    """Diameter of its markers."""
+    opacity: float = 1.0
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line through points."""
+    """A line through points, or the points alone."""
 
     x: Numbers
     y: Numbers
-    color: str
+    style: Style
     label: str = ""
     """Its entry in the legend; lines without a label have none."""
     name: str = ""
     """What the page calls it under the pointer; by default its label."""
     group: str = ""
     """On the page, marks of one group are shown and hidden together."""
-    dash: str = "solid"
-    marker: str = ""
-    width: float = 2.0
-    size: float = 6.0
-    """Diameter of its markers."""
     texts: Sequence[str] = ()
     """For each point, what the page says when the pointer is over it."""
     links: Sequence[str] = ()
@@ -63,24 +68,6 @@ class Band:
     high: Numbers
     color: str
     group: str = ""
-
-
-@dataclass(frozen=True)
-class Points:
-    """Points that no line connects, such as single seeds."""
-
-    x: Numbers
-    y: Numbers
-    color: str
-    label: str = ""
-    group: str = ""
-    marker: str = "circle"
-    size: float = 6.0
-    opacity: float = 0.55
-    crossed: Sequence[bool] = ()
-    """For each point, whether it is drawn as a cross."""
-    texts: Sequence[str] = ()
-    links: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -131,49 +118,20 @@ class Text:
     size: float = 9.0
     color: str = "#000000"
     align: Literal["center", "right"] = "center"
-    monospace: bool = False
 
 
-@dataclass(frozen=True)
-class Box:
-    """A rectangle around a point: an outline, or filled."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    color: str
-    filled: bool = False
-    opacity: float = 1.0
-    line_width: float = 1.0
-
-
-@dataclass(frozen=True)
-class Arc:
-    """A curve from one point of a horizontal line to another, over a height."""
-
-    start: float
-    end: float
-    y: float
-    top: float
-    color: str
-    opacity: float = 1.0
-
-
-Mark = Line | Band | Points | Bars | Span | HeatMap | Text | Box | Arc
+Mark = Line | Band | Bars | Span | HeatMap | Text
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A pair of axes with what is drawn on it; without axes, only the marks are drawn."""
+    """A pair of axes with what is drawn on it; bare panels show the marks without the axes."""
 
     marks: Sequence[Mark]
-    x: Axis = field(default_factory=Axis)
-    y: Axis = field(default_factory=Axis)
+    x: Axis = Axis()
+    y: Axis = Axis()
     title: str = ""
-    axes: bool = True
-    square: bool = False
-    """Whether a unit is as long on both axes."""
+    bare: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Figure 1 of the paper, drawn from samples and fits."""
 
-from ldhd.report.figures.marks import Axis, Figure, Line, Mark, Panel, Points
+from ldhd.report.figures.marks import Axis, Figure, Line, Mark, Panel, Style
 from ldhd.theory.linear import LinearClassifier
 from ldhd.theory.plane import CONCEPT, Setting, settings
 
@@ -12,7 +12,7 @@ MOST_POINTS = 250
 
 def plane_figure() -> Figure:
     """Training points (filled) and test points (faint) by label, the concept's boundary and the learned ones."""
-    return Figure([_panel(setting) for setting in settings()], (10.2, 4.2), columns=3)
+    return Figure([_panel(setting) for setting in settings()], (10.2, 4.0), columns=3)
 
 
 def _panel(setting: Setting) -> Panel:
@@ -24,20 +24,20 @@ def _panel(setting: Setting) -> Panel:
         for sign, color, marker in ((1.0, BLUE, "circle"), (-1.0, ORANGE, "triangle-up")):
             x, y = points[CONCEPT(points) == sign].T
             label = f"{kind} point" if sign > 0 else ""
-            marks.append(Points(x, y, color, label, marker=marker, size=size, opacity=opacity))
+            marks.append(Line(x, y, Style(color=color, dash="", marker=marker, size=size, opacity=opacity), label))
     marks.append(_boundary(CONCEPT, BLACK, "concept", "solid", 1.6))
     errors = []
     for (name, classifier), color in zip(setting.learned.items(), (ORANGE, GREEN), strict=False):
         marks.append(_boundary(classifier, color, name, "dash", 2.2))
         errors.append(f"{name} {100 * setting.test_error(classifier):.0f} %")
     axis = Axis(range=(-EDGE, EDGE), ticks=[])
-    return Panel(marks, axis, axis, f"{setting.title}\ntest error: {', '.join(errors)}", square=True)
+    return Panel(marks, axis, axis, f"{setting.title}\ntest error: {', '.join(errors)}")
 
 
 def _boundary(classifier: LinearClassifier, color: str, label: str, dash: str, width: float) -> Line:
     """The line where w.x + b = 0."""
     (a, b), c = classifier.weights, classifier.offset
-    ends = (-EDGE, EDGE)
+    ends, style = (-EDGE, EDGE), Style(color=color, dash=dash, width=width)
     if abs(b) >= abs(a):
-        return Line(ends, [-(a * x + c) / b for x in ends], color, label, dash=dash, width=width)
-    return Line([-(b * y + c) / a for y in ends], ends, color, label, dash=dash, width=width)
+        return Line(ends, [-(a * x + c) / b for x in ends], style, label)
+    return Line([-(b * y + c) / a for y in ends], ends, style, label)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ldhd.experiments.groups import Group
 from ldhd.report.figures.learning_curves import seed_outcome
-from ldhd.report.figures.marks import Arc, Axis, Box, Figure, Mark, Panel, Text
+from ldhd.report.figures.marks import Axis, Figure, HeatMap, Line, Mark, Panel, Style, Text
 from ldhd.report.runs import Runs
 
 COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
@@ -52,15 +52,21 @@ def string_picture(label: str, trace: Mapping[str, Any]) -> Picture:
 
 def string_figure(picture: Picture, title: str) -> Figure:
     """Draw the first anchor of a picture, if it has any, as arcs, and below the attention of the strongest head."""
-    text, answers = picture["text"], len(picture["text"]) - picture["prompt"]
+    text, rows = picture["text"], picture["views"]["attention"]["all"]
     anchor = next(iter(picture["anchors"]), None)
-    above = 3.0 if anchor else 0.4
-    marks: list[Mark] = _anchor_marks(text, anchor, above) if anchor else []
-    marks += [Text(index, 0.0, token, 11, monospace=True) for index, token in enumerate(text)]
-    for k in range(answers):
-        marks += _answer_marks(picture, k, -3.0 - k)
-    panel = Panel(marks, Axis(range=(-2.6, len(text))), Axis(range=(-3.2 - answers, above + 0.8)), title, axes=False)
-    return Figure([panel], (1.2 + 0.3 * len(text), 0.6 + 0.26 * (above + 3 + answers)))
+    top = -3.5 - (3.8 if anchor else 0.4)
+    weights = [[w / 1000 if w >= FAINT else None for w in row] + [None] * (len(text) - len(row)) for row in rows]
+    marks: list[Mark] = [HeatMap(weights, ("#ffffff", COLORS[0]))]
+    marks += [Text(index, -3.0, token, 11) for index, token in enumerate(text)]
+    marks += _anchor_marks(text, anchor, top) if anchor else []
+    for k in range(len(rows)):
+        right, written = text[picture["prompt"] + k], picture["output"][k : k + 1]
+        label, color = (right, "#000000") if written == right else (f"{right} not {written or 'nothing'}", "#A33F00")
+        marks.append(Text(-0.8, k, label, 8, color, "right"))
+        needed = [index for index in picture["needs"][k].values() if index is not None]
+        marks += [_box(index, k, 0.8, Style(color="#000000", width=1.2)) for index in needed]
+    panel = Panel(marks, Axis(range=(-3.2, len(text))), Axis(range=(len(rows), top)), bare=True)
+    return Figure([panel], (1.2 + 0.3 * len(text), 0.7 + 0.26 * (len(rows) - top)), title=title)
 
 
 def _anchors(anchors: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -96,29 +102,23 @@ def _softmax(row: Sequence[float]) -> list[float]:
     return [power / sum(powers) for power in powers]
 
 
-def _anchor_marks(text: str, anchor: Mapping[str, Any], above: float) -> list[Mark]:
+def _anchor_marks(text: str, anchor: Mapping[str, Any], top: float) -> list[Mark]:
     """A box around each token, an arc from each position to its anchor, and the distance below."""
     at, colors = anchor["at"], anchor["colors"]
     reach = max(*(j - a for j, a in enumerate(at)), 1)
-    marks: list[Mark] = [
-        Box(index, 0.0, 0.9, 1.1, colors.get(index, "#bfbfbf"), line_width=1.8 if index in colors else 0.8)
-        for index in range(len(text))
-    ]
+    marks: list[Mark] = [_box(j, -3.0, 1.1, Style(color=colors.get(j, "#bfbfbf"), width=1.2)) for j in range(len(text))]
     for j, a in enumerate(at):
-        marks.append(Text(j, -1.2, str(j - a), 7, colors[a]))
+        marks.append(Text(j, -1.8, str(j - a), 7, colors[a]))
         if j != a:
-            top = 0.6 + 1.25 * above * (0.3 + 0.7 * (j - a) / reach)
-            marks.append(Arc(j, a, 0.6, top, colors[a], 0.25 + 0.00075 * min(1000, anchor["weights"][j])))
-    return [*marks, Text(-0.8, -1.2, "distance", 7, "#666666", "right")]
+            turns = [math.pi * k / 24 for k in range(25)]
+            high = (3.6 + top) * (0.3 + 0.7 * (j - a) / reach)
+            x, y = [(a + j - (j - a) * math.cos(t)) / 2 for t in turns], [-3.6 + high * math.sin(t) for t in turns]
+            opacity = 0.25 + 0.00075 * min(1000, anchor["weights"][j])
+            marks.append(Line(x, y, Style(color=colors[a], width=1.2, opacity=opacity)))
+    return [*marks, Text(-0.8, -1.8, "distance", 7, "#666666", "right")]
 
 
-def _answer_marks(picture: Picture, k: int, y: float) -> list[Mark]:
-    """One answer token: what it should be, what was written, the strongest head's attention, and what it needs."""
-    right, written = picture["text"][picture["prompt"] + k], picture["output"][k : k + 1]
-    label, color = (right, "#000000") if written == right else (f"{right} not {written or 'nothing'}", "#A33F00")
-    marks: list[Mark] = [Text(-0.8, y, label, 8, color, "right", monospace=True)]
-    for index, weight in enumerate(picture["views"]["attention"]["all"][k]):
-        if weight >= FAINT:
-            marks.append(Box(index, y, 0.84, 0.8, COLORS[0], filled=True, opacity=min(1.0, weight / 1000)))
-    needed = [index for index in picture["needs"][k].values() if index is not None]
-    return marks + [Box(index, y, 0.84, 0.8, "#000000", line_width=1.2) for index in needed]
+def _box(x: float, y: float, height: float, style: Style) -> Line:
+    """The outline of a cell around a point."""
+    left, right, low, high = x - 0.43, x + 0.43, y - height / 2, y + height / 2
+    return Line([left, right, right, left, left], [low, low, high, high, low], style)

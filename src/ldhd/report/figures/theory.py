@@ -15,7 +15,7 @@ from ldhd.boolean import (
     rpe_matrices,
     subcube_points,
 )
-from ldhd.report.figures.marks import Axis, Bars, Figure, HeatMap, Line, Mark, Panel, Points
+from ldhd.report.figures.marks import Axis, Bars, Figure, HeatMap, Line, Mark, Panel, Style
 from ldhd.report.render_matplotlib import save_figure
 from ldhd.theory.activations import ACTIVATIONS
 from ldhd.theory.ape import ape_error, train_ape
@@ -54,8 +54,8 @@ def leakage() -> Figure:
         fixed = [retained_share(activation, 1, n, 2) for n in dimensions]
         growing = [retained_share(activation, 1, n, n - 2) for n in dimensions]
         fixed_label, growing_label = f"{activation.name}, $N_0 = 2$", f"{activation.name}, $N_0 = N - 2$"
-        marks.append(Line(dimensions, fixed, color, fixed_label, marker="circle", size=4))
-        marks.append(Line(dimensions, growing, color, growing_label, dash="dash", marker="square", size=4))
+        marks.append(Line(dimensions, fixed, Style(color=color, marker="circle", size=4), fixed_label))
+        marks.append(Line(dimensions, growing, Style(color=color, dash="dash", marker="square", size=4), growing_label))
     x = Axis("$N$", scale="log", ticks=[4, 8, 16, 32, 64, 128, 256])
     return _figure(marks, x, Axis("share kept"), "Leakage of a coefficient of degree 1 (Theorem 2)")
 
@@ -69,8 +69,8 @@ def grpe_dynamics() -> Figure:
     every = steps // 15
     marks: list[Mark] = []
     for k, color in zip(range(GrpeBasis(U).size), COLORS, strict=True):
-        marks.append(Line(times.tolist(), flow[:, k].tolist(), color, f"$p_{k + 1}$", width=1.2))
-        marks.append(Points(times[::every].tolist(), trained[::every, k].tolist(), color, size=4, opacity=1.0))
+        marks.append(Line(times.tolist(), flow[:, k].tolist(), Style(color=color, width=1.2), f"$p_{k + 1}$"))
+        marks.append(Line(times[::every].tolist(), trained[::every, k].tolist(), _dots(color, 4)))
     title = "GRPE: closed form (lines), descent (dots), $N = 6$, $N_0 = 4$"
     return _figure(marks, Axis("time (steps times rate)"), Axis("$p_k$"), title)
 
@@ -83,8 +83,8 @@ def ape_errors() -> Figure:
     alphas = np.geomspace(1e-4, 1, 9).tolist()
     measured = [ape_error(train_ape(target, scale, alpha).attention, target, scale) for alpha in alphas]
     marks: list[Mark] = [
-        Line(alphas, [np.sqrt(N - scale) * alpha for alpha in alphas], GREY, r"$\sqrt{N - N_0}\,\alpha$"),
-        Points(alphas, measured, BLUE, "trained by gradient descent", opacity=1.0),
+        Line(alphas, [np.sqrt(N - scale) * alpha for alpha in alphas], Style(color=GREY), r"$\sqrt{N - N_0}\,\alpha$"),
+        Line(alphas, measured, _dots(BLUE, 6), "trained by gradient descent"),
     ]
     x, y = Axis(r"$\alpha$ of the initialisation", scale="log"), Axis("distance in the coefficients", scale="log")
     return _figure(marks, x, y, "APE: error at finite initialisation (Theorem 3)")
@@ -119,7 +119,7 @@ def priming() -> Figure:
     marks: list[Mark] = []
     for label, (concept, in_basis, scale, color) in cases.items():
         errors = np.array(greedy_priming(concept, in_basis, scale).errors) / np.mean(concept.values**2)
-        marks.append(Line(range(len(errors)), errors, color, label, marker="circle"))
+        marks.append(Line(range(len(errors)), errors, Style(color=color, marker="circle"), label))
     y = Axis("squared error on $X_N$ over the mean square")
     return _figure(marks, Axis("points of $X_N$ added"), y, "Priming (remark closing Section 3)")
 
@@ -144,6 +144,10 @@ def _figure(marks: Sequence[Mark], x: Axis, y: Axis, title: str) -> Figure:
     return Figure([Panel(marks, x, y)], (8.0, 4.0), title=title)
 
 
+def _dots(color: str, size: float) -> Style:
+    return Style(color=color, dash="", marker="circle", size=size)
+
+
 def _matrix(values: np.ndarray, title: str, limit: float) -> Panel:
     heat_map = HeatMap(values.tolist(), DIVERGING, -limit, limit)
-    return Panel([heat_map], Axis(ticks=[]), Axis(ticks=[]), title, square=True)
+    return Panel([heat_map], Axis(ticks=[]), Axis(ticks=[]), title)
