@@ -1,13 +1,16 @@
-"""RPE-Square in a Transformer that knows nothing of ldhd."""
+"""Embeddings outside ldhd: RPE-Square in a plain Transformer, and the files that have to be copied for RPE."""
 
+import ast
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from ldhd import positions
 from ldhd.positions import RPESquare
 from ldhd.positions.context import Context
 
@@ -65,3 +68,20 @@ def test_positions_import_nothing_else_of_ldhd():
     loaded = {name for name in found if name.startswith("ldhd.")} - {"ldhd.positions"}
     assert loaded
     assert all(name.startswith("ldhd.positions.") for name in loaded)
+
+
+def files_of(name):
+    """The modules of `ldhd.positions` that one of them needs, itself included."""
+    found, waiting = set(), [f"ldhd.positions.{name}"]
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            path = Path(positions.__file__).parent.joinpath(*module.split(".")[2:]).with_suffix(".py")
+            imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+            waiting += [node.module for node in imports if node.module.startswith("ldhd")]
+    return {module.removeprefix("ldhd.positions.") for module in found}
+
+
+def test_rpe_needs_four_files_and_no_kernel():
+    assert files_of("rpe") == {"rpe", "relative", "position", "context"}

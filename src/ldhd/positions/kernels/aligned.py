@@ -13,6 +13,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import Function
 
+from ldhd.positions.kernels.precision import widest
+
 Weights = Float[Tensor, "B H q k"]
 Table = Float[Tensor, "m d"] | Float[Tensor, "H m d"]
 
@@ -52,20 +54,14 @@ def _align(weights: Tensor) -> Tensor:
 
 
 def _restore(rows: Tensor) -> Tensor:
+    # the next row starts one entry before the end of the row of distances
     queries, keys = rows.shape[-2:]
-    rows = rows.contiguous()
-    return rows.as_strided(rows.shape, (*rows.stride()[:-2], keys - 1, 1), rows.storage_offset() + queries - 1)
+    return rows.flatten(-2)[..., queries - 1 :].unfold(-1, keys, max(keys - 1, 1))
 
 
 def _log2_cumulative(scores: Tensor) -> Tensor:
-    """log2 of the sums of 2^scores up to each place; 0 where there is nothing to sum."""
-    wide = scores.double()
-    highest = wide.amax(-1, keepdim=True).clamp(min=torch.finfo(torch.float64).min)
-    sums = (wide - highest).exp2_().cumsum(-1)
-    if (sums > 0).all():
-        return sums.log2_().add_(highest).to(scores.dtype)
-    # padding in front, or gaps beyond the range of float64: the same, several times slower
-    logs = (wide * math.log(2)).logcumsumexp(-1).div_(math.log(2))
+    """Return the base-2 logarithms of the sums of 2^scores up to each place; 0 where there is nothing to sum."""
+    logs = (widest(scores) * math.log(2)).logcumsumexp(-1).div_(math.log(2))
     return logs.masked_fill_(logs == -torch.inf, 0.0).to(scores.dtype)
 
 

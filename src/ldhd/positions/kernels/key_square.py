@@ -23,7 +23,10 @@ LastRows = Float[Tensor, "B #H w1 k"]
 def keep(cache: Cache, rows: Float[Tensor, "B #H k k"], anchor_scores: Float[Tensor, "B #H k"], w: int) -> None:
     """Keep what later positions need of the first k, given by their aligned anchors and their scores log a."""
     keys = rows.shape[-1]
-    newest, remaining = _shares(anchor_scores, w)
+    newest = rows[..., -1]
+    # Z_{i-m} / Z_i is the product of 1 - p over the last m positions up to i
+    kept = [F.pad(1 - newest, (m, 0))[..., :keys] for m in range(w)]
+    remaining = torch.stack([torch.ones_like(newest), *kept], dim=-2).cumprod(-2)
     cache["log_total"] = anchor_scores.logsumexp(-1)
     append(cache, "newest", newest, -1, keys)
     append(cache, "remaining", remaining, -1, keys)
@@ -65,15 +68,3 @@ def _next_rows(
     meet = recent[..., 1:] * recent[..., :1] * before[..., 1:, -1] + newest[..., -1:]
     others = torch.cat([before[..., :-1, :], meet[..., None]], dim=-1)
     return torch.cat([own[..., None, :], others], dim=-2)
-
-
-def _shares(anchor_scores: Float[Tensor, "B #H k"], w: int) -> tuple[Float[Tensor, "B #H k"], LastRows]:
-    """p_i, and Z_{i-m} / Z_i for m = 0 .. w. In float64, which has the range; leading padding is its own anchor."""
-    wide = anchor_scores.double()
-    top = wide.amax(-1, keepdim=True).clamp(min=torch.finfo(torch.float64).min)
-    weights = (wide - top).exp()
-    total = weights.cumsum(-1)
-    safe = total.clamp(min=torch.finfo(torch.float64).tiny)
-    newest = torch.where(total == 0, 1.0, weights / safe)
-    remaining = torch.stack([F.pad(total, (m, 0))[..., : total.shape[-1]] / safe for m in range(w + 1)], dim=-2)
-    return newest.to(anchor_scores.dtype), remaining.to(anchor_scores.dtype)

@@ -16,10 +16,7 @@ def convolve(scores: Scores, rows: Rows) -> tuple[Float[Tensor, "B H q k"], tupl
     column c - m.
     """
     w, keys = scores.shape[-1] // 2, rows.shape[-1]
-    sums = rows.new_empty(*rows.shape[:-1], keys + 2 * w - 1)  # up to columns -w .. k + w - 2
-    sums[..., :w] = 0
-    torch.cumsum(rows, -1, out=sums[..., w : w + keys])
-    sums[..., w + keys :] = sums[..., w + keys - 1, None]
+    sums = F.pad(rows, (w, w - 1)).cumsum(-1)  # up to columns -w .. k + w - 2
     steps = scores.diff()
     result = torch.addcmul(scores[..., :1] * sums[..., -1:], steps[..., :1], sums[..., 2 * w - 1 :])
     for step in range(1, 2 * w):
@@ -35,20 +32,18 @@ def gradients(
     (sums,) = kept
     w, keys = scores.shape[-1] // 2, gradient.shape[-1]
     steps, total = scores.diff(), gradient.sum(-1, keepdim=True)
-    to_steps = torch.empty_like(steps)
-    to_sums = gradient.new_empty(*gradient.shape[:-1], keys + 2 * w - 1)
-    to_sums[..., : 2 * w - 1] = 0
-    torch.mul(gradient, steps[..., :1], out=to_sums[..., 2 * w - 1 :])
+    to_steps: list[Tensor] = []
+    to_sums = F.pad(gradient * steps[..., :1], (2 * w - 1, 0))
     product = torch.empty_like(gradient)
     for step in range(2 * w):
         window = slice(2 * w - 1 - step, 2 * w - 1 - step + keys)
-        torch.sum(torch.mul(gradient, sums[..., window], out=product), -1, out=to_steps[..., step])
+        to_steps.append(torch.mul(gradient, sums[..., window], out=product).sum(-1))
         if step > 0:
             to_sums[..., window].addcmul_(gradient, steps[..., step, None])
-    to_scores = -F.pad(to_steps, (1, 1)).diff()
+    to_scores = -F.pad(torch.stack(to_steps, dim=-1), (1, 1)).diff()
     to_scores[..., :1] += total * sums[..., -1:]
     to_rows = to_sums[..., w : w + keys]
     to_rows[..., -1] += to_sums[..., w + keys :].sum(-1)
-    up_to = torch.cumsum(to_rows, -1, out=product)
+    up_to = to_rows.cumsum(-1)
     from_here = up_to[..., -1:] + scores[..., :1] * total
     return to_scores, up_to.neg_().add_(to_rows).add_(from_here)

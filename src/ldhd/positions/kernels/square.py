@@ -18,7 +18,7 @@ from torch.autograd.function import Function
 
 from ldhd.positions.kernels import fourier, shifts
 from ldhd.positions.kernels.causal_product import causal_product, causal_product_gradients
-from ldhd.positions.kernels.precision import full_precision
+from ldhd.positions.kernels.precision import full_precision, without_autocast
 
 Scores = Float[Tensor, "B H q m"]
 Rows = Float[Tensor, "B #H q k"]
@@ -47,13 +47,13 @@ def square(scores: Scores, rows: Rows) -> Float[Tensor, "B H k k"]:
 
     `scores` holds g(-w) .. g(w), an odd number of them and at least three, constant beyond.
     """
-    with torch.autocast(rows.device.type, enabled=False):
+    with without_autocast(rows.device):
         return _Square.apply(scores.to(rows.dtype), rows)
 
 
 def hard_square(scores: Scores, distances: Int[Tensor, "B #H k"], rows: Rows) -> Float[Tensor, "B H k k"]:
     """[j, i] = g_j(r_j - r_i) for anchors at distances r; its gradient is that of `square`, handed to soft `rows`."""
-    with torch.autocast(rows.device.type, enabled=False):
+    with without_autocast(rows.device):
         return _HardSquare.apply(scores.to(rows.dtype), distances, rows)
 
 
