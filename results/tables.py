@@ -17,11 +17,11 @@ FULL = Path(__file__).parent / "full"
 
 
 def peers() -> str:
-    """How many times farther than trained, parameters, and what training costs beside RPE's (of addition)."""
+    """Extrapolation factors, parameters, and the cost of training on addition relative to RPE."""
     found = outcomes("peers")
     measured = json.loads((FULL.parent / "bench" / "peers.json").read_text())["cases"]
     costs = {case["case"].removeprefix("training, "): case["ratio"] for case in measured}
-    tasks, rows = grid(found, far)
+    tasks, rows = grid(found, factor)
     for label, cells in rows.items():
         own = next(outcome for outcome in found if outcome.label == label)
         cells += [str(own.parameters), f"{costs[own.position]:.2f}"]
@@ -29,19 +29,19 @@ def peers() -> str:
 
 
 def ablation() -> str:
-    """How many times farther than trained, and exact match at scale 100."""
-    tasks, rows = grid(outcomes("ablation"), lambda found: f"{far(found)} ({percent(found.exact)} %)")
+    """Extrapolation factors, and exact match at scale 100."""
+    tasks, rows = grid(outcomes("ablation"), lambda found: f"{factor(found)} ({percent(found.exact)} %)")
     return table(["changed", *tasks], rows)
 
 
 def depth() -> str:
-    """The smallest depth at which most seeds fit, and how many times farther than trained with it."""
-    tasks, rows = grid(smallest_depths(outcomes("depth")), lambda found: f"{found.layers}: {far(found)}")
+    """The smallest depth at which most seeds fit, and the extrapolation factor at this depth."""
+    tasks, rows = grid(smallest_depths(outcomes("depth")), lambda found: f"{found.layers}: {factor(found)}")
     return table(["embedding", *tasks], rows)
 
 
 def matrix() -> str:
-    """Exact match at the largest scale in %, the mean over seeds with its 95 % interval."""
+    """Exact match in % at the largest scale, averaged over seeds, with its 95 % interval."""
     tasks, rows = grid(outcomes(*(f"fig{number}" for number in range(3, 9))), measured)
     return table(["embedding", *tasks], rows)
 
@@ -52,7 +52,7 @@ def outcomes(*presets: str) -> list[Outcome]:
 
 
 def grid(found: Sequence[Outcome], cell: Callable[[Outcome], str]) -> tuple[list[str], dict[str, list[str]]]:
-    """The tasks, and for each label a cell for each of them, with how many seeds fit or are there if not all."""
+    """Return the tasks, and for each label a cell for each task, with the number of seeds that fit unless all do."""
     tasks = list(dict.fromkeys(outcome.task for outcome in found))
     most = max(outcome.seeds for outcome in found)
     cells = {(outcome.label, outcome.task): cell(outcome) + _seeds(outcome, most) for outcome in found}
@@ -64,7 +64,7 @@ def table(head: Sequence[str], rows: dict[str, list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def far(outcome: Outcome) -> str:
+def factor(outcome: Outcome) -> str:
     return f"{outcome.factor:g}"
 
 
@@ -75,7 +75,7 @@ def measured(outcome: Outcome) -> str:
 
 
 def _seeds(outcome: Outcome, most: int) -> str:
-    """How many seeds fit, if not all do; how many there are, if fewer than elsewhere."""
+    """Return how many seeds fit, if not all do, or how many there are, if fewer than elsewhere."""
     if outcome.fitted < outcome.seeds:
         return f", {outcome.fitted}/{outcome.seeds} fit"
     return "" if outcome.seeds == most else f", {seeds_of(outcome.seeds)}"

@@ -31,7 +31,7 @@ class Predictions:
 
     predictions: Sequence[NamedPrediction]
     comparisons: Sequence[Comparison] | None = None
-    """Measured runs beside what was predicted of them, where that was asked for."""
+    """Measured runs beside the predictions about them, where a comparison was requested."""
     explained: bool = False
     """Whether the view shows the strings behind each failure."""
 
@@ -56,12 +56,11 @@ class Predictions:
             yield comparison_table(self.comparisons)
 
     def _table(self) -> Table:
-        table = plain_table("predictions, made without training")
+        columns = "task", "position", "layers", "trained on", "verdict", "linear", "up to", "risk"
+        table = plain_table("predictions, made without training", columns, no_wrap=True)
         table.caption = (
             "up to: the largest scale that holds, 0 if training is not explained; risk: unneeded cells never seen"
         )
-        for column in ("task", "position", "layers", "trained on", "verdict", "linear", "up to", "risk"):
-            table.add_column(column, no_wrap=True)
         table.add_column("why", ratio=1)
         for prediction in (named.prediction for named in self.predictions):
             table.add_row(
@@ -109,10 +108,9 @@ class DesignResult:
 
     def view(self) -> Iterator[Table]:
         """Yield a table of slots and one of embeddings."""
-        table = plain_table(f"{self.design.task}: what an embedding must tell apart, {_layers(self.design.layers)}")
+        title = f"{self.design.task}: what an embedding must tell apart, {_layers(self.design.layers)}"
+        table = plain_table(title, ("slots", "tell apart", "classes"), overflow="fold")
         table.caption = "classes: values that must stay apart, all others may be one class; of so many values in all"
-        for column in ("slots", "tell apart", "classes"):
-            table.add_column(column, overflow="fold")
         groups: dict[tuple[str, str], list[str]] = {}
         for slot in self.design.slots:
             classes = f"{len(slot.kept) + 1} of {slot.values}" if slot.rule is not None and slot.values > 1 else "1"
@@ -120,9 +118,7 @@ class DesignResult:
         for (words, classes), slots in groups.items():
             table.add_row(", ".join(slots), escape(words), classes)
         yield table
-        names = plain_table("embeddings")
-        for column in ("position", "refines it", "prediction"):
-            names.add_column(column)
+        names = plain_table("embeddings", ("position", "refines it", "prediction"))
         for name, (refines, verdict) in self.embeddings.items():
             names.add_row(name, "yes" if refines else "no", _styled(verdict))
         yield names
@@ -169,14 +165,12 @@ def marks(step: Constraint) -> str:
 
 def comparison_table(rows: Sequence[Comparison]) -> Table:
     """Return a table of predicted and measured verdicts; its caption counts the registered predictions."""
-    table = plain_table("predicted and measured")
-    parts = [
+    columns = "task", "position", "layers", "trained on", "to scale", "seeds", "predicted", "measured", "outcome"
+    table = plain_table("predicted and measured", columns, no_wrap=True)
+    table.caption = "; ".join(
         f"{name}: {found.hits} hits, {found.misses} misses, {found.open} open, {found.unregistered} unregistered"
         for name, found in count(rows).items()
-    ]
-    table.caption = "; ".join(parts)
-    for column in ("task", "position", "layers", "trained on", "to scale", "seeds", "predicted", "measured", "outcome"):
-        table.add_column(column, no_wrap=True)
+    )
     for row in rows:
         table.add_row(
             row.task,

@@ -34,9 +34,8 @@ class PresetList:
         return {"presets": [self._row(preset) for preset in PRESETS.values() if self.size in preset.sizes]}
 
     def view(self) -> Iterator[Table]:
-        table = plain_table(f"presets, size {self.size}")
-        for column in ("name", "what", "runs", "training", "stored result"):
-            table.add_column(column, overflow="fold")
+        columns = "name", "what", "runs", "training", "stored result"
+        table = plain_table(f"presets, size {self.size}", columns, overflow="fold")
         for row in self.document()["presets"]:
             seconds = row["expected_seconds"]
             time = "seconds" if not row["runs"] else "not measured" if seconds is None else _duration(seconds)

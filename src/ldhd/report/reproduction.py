@@ -194,11 +194,8 @@ def preset_view(document: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _outcome_table(found: Sequence[Mapping[str, Any]]) -> Table:
-    table = plain_table()
-    for column in ("task", "", "fitted", "scale", "exact match in %", "95 % interval", "factor"):
-        table.add_column(column)
-    for column in ("predicted", "the paper", ""):
-        table.add_column(column)
+    columns = "task", "", "fitted", "scale", "exact match in %", "95 % interval", "factor", "predicted", "the paper", ""
+    table = plain_table(columns=columns)
     for outcome in found:
         exact = mean_interval(outcome["by_seed"])
         table.add_row(

@@ -54,9 +54,7 @@ class SweepView:
     def render(self) -> RenderableType:
         left = self.total - self.done - self.failed - len(self.running)
         counts = f"running {len(self.running)}, done {self.done}, failed {self.failed}, waiting {left}"
-        table = plain_table()
-        for column in ("run", "", "stage", "", "loss"):
-            table.add_column(column)
+        table = plain_table(columns=("run", "", "stage", "", "loss"))
         for name, progress in list(self.running.items()):  # the table is drawn by a thread of its own
             loss = "" if progress.loss is None else f"{progress.loss:.3f}"
             table.add_row(
@@ -89,9 +87,9 @@ class SweepSummary:
 
     def view(self) -> Iterator[RenderableType]:
         """Yield a table with a row for each group of seeds, followed by what failed."""
-        table = plain_table("exact match in % at the largest test scale, mean over seeds")
-        for column in ("task", "position", "options", "done", "fitted", "scale", "exact", "verdict"):
-            table.add_column(column, overflow="fold")
+        columns = "task", "position", "options", "done", "fitted", "scale", "exact", "verdict"
+        title = "exact match in % at the largest test scale, mean over seeds"
+        table = plain_table(title, columns, overflow="fold")
         for row in _rows(self.configs, self.records):
             table.add_row(*map(escape, row))
         yield table

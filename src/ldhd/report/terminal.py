@@ -1,7 +1,7 @@
 """Printing of results, as JSON or in the terminal. It imports nothing that takes time."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from rich import box
@@ -45,6 +45,10 @@ def console(**options: Any) -> Console:
     return Console(emoji=False, **options)
 
 
-def plain_table(title: str | None = None) -> Table:
-    """Return a table that has a line under its header only."""
-    return Table(title=title, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+def plain_table(title: str | None = None, columns: Sequence[str] = (), **options: Any) -> Table:
+    """Return a table that has a line under its header only; `options` are those of all these columns."""
+    style: Any = {"title_justify": "left", "caption_justify": "left", "box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
+    table = Table(title=title, **style)
+    for column in columns:
+        table.add_column(column, **options)
+    return table
