@@ -1,10 +1,10 @@
 """The runs in some folders: the finished, the failed, the unfinished, and files that cannot be read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ldhd.experiments import RunConfig, RunFolder
 from ldhd.experiments.groups import setting
@@ -14,10 +14,12 @@ from ldhd.files import BadFileError, read_json
 from ldhd.positions import POSITIONS
 from ldhd.tasks import TASKS
 
+Content = TypeVar("Content")
+
 
 @dataclass
 class Runs:
-    """What was found; `problems` has a line for each file that could not be read."""
+    """The runs of some folders; `problems` has a line for each file that could not be read."""
 
     finished: list[FinishedRun] = field(default_factory=list)
     failed: dict[Path, str] = field(default_factory=dict)
@@ -39,33 +41,31 @@ class Runs:
 
     def metrics(self, run_hash: str) -> list[dict[str, Any]]:
         """Return the learning curve of a run; empty if it was not kept, or, with a problem noted, cannot be read."""
-        try:
-            return self.by_hash[run_hash].metrics()
-        except FileNotFoundError:
-            return []
-        except (OSError, ValueError) as error:
-            self.note(error)
-            return []
+        return self._read(self.by_hash[run_hash].metrics) or []
 
     def trace(self, run_hash: str) -> dict[str, Any] | None:
         """Return the trace of a run; None if it was not kept, or, with a problem noted, cannot be read."""
         run = self.by_hash[run_hash]
+        return self._read(lambda: checked_trace(run.stored.trace_path, run.trace()))
+
+    def _read(self, read: Callable[[], Content]) -> Content | None:
         try:
-            return checked_trace(run.stored.trace_path, run.trace())
+            return read()
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
             self.note(error)
             return None
 
-    def note(self, error: Exception | str) -> None:
+    def note(self, error: Exception) -> None:
+        """Add an error to the problems, in one line, unless it is there already."""
         line = " ".join(str(error).split())
         if line not in self.problems:
             self.problems.append(line)
 
 
 def find_runs(folders: Sequence[Path]) -> Runs:
-    """Every run in the folders, at any depth to three; the same run found twice counts once."""
+    """Find every run in folders, at most three folders down; a run that is found twice counts once."""
     found = Runs()
     seen: set[str] = set()
     for top in folders:
@@ -85,7 +85,7 @@ def find_runs(folders: Sequence[Path]) -> Runs:
 
 
 def checked_trace(path: Path, trace: dict[str, Any]) -> dict[str, Any]:
-    """The trace, if its parts fit each other."""
+    """Return the trace if its parts fit each other, else raise BadFileError."""
     try:
         whole = _fits(trace)
     except (KeyError, TypeError, AttributeError) as error:

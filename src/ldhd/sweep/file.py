@@ -4,8 +4,9 @@
 """
 
 import itertools
+import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,14 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-COMMON = ("model", "train_scales", "test_scales", "steps", "seeds", "device", "set")
-GRID_KEYS = ("tasks", "positions", *COMMON)
-RUN_KEYS = ("task", "position", *COMMON)
 LARGEST_SWEEP = 100_000
-"""Runs beyond which a sweep is taken for a mistake."""
+"""Sweeps of more runs are taken for a mistake."""
 
 
 def read_sweep(path: Path) -> list[RunConfig]:
-    """The configs a file stands for; ValueError that names the place of what is wrong.
+    """Return the configs of a sweep file; ValueError names the place of what is wrong.
 
-    Whether models can be built and strings fit is left to `run_sweep`, which asks it of runs that are not finished.
+    Whether models can be built and strings fit is checked by `run_sweep`, for the runs that are not finished.
     """
     try:
         text = path.read_bytes().decode()
@@ -37,7 +35,7 @@ def read_sweep(path: Path) -> list[RunConfig]:
 
 
 def parse_sweep(text: str, name: str) -> list[RunConfig]:
-    """The configs of a sweep's text; `name` is what errors call it. A run that is named twice is one run."""
+    """Return the configs of the text of a sweep, each run once; errors call it `name`."""
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -45,71 +43,52 @@ def parse_sweep(text: str, name: str) -> list[RunConfig]:
     blocks = table.pop("runs", [])
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
         raise ValueError(f"{name}: runs must be written as [[runs]], a table for each")
-    try:
-        configs = _grid(table) if table or not blocks else []
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{name}: {error}") from None
-    for number, block in enumerate(blocks, start=1):
+    tables = [(name, table, GRID_KEYS)] if table or not blocks else []
+    tables += [(f"{name}: [[runs]] number {number}", block, RUN_KEYS) for number, block in enumerate(blocks, start=1)]
+    configs: dict[str, RunConfig] = {}
+    for place, block, keys in tables:
         try:
-            configs += _run(block)
+            configs |= {config.hash: config for config in _configs(block, keys)}
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{name}: [[runs]] number {number}: {error}") from None
-    return list({config.hash: config for config in configs}.values())
+            raise ValueError(f"{place}: {error}") from None
+    return list(configs.values())
 
 
-def _grid(table: Mapping[str, Any]) -> list[RunConfig]:
-    _check_keys(table, GRID_KEYS, ("tasks", "positions"))
-    return _configs(_names(table, "tasks"), _names(table, "positions"), table)
-
-
-def _run(table: Mapping[str, Any]) -> list[RunConfig]:
-    _check_keys(table, RUN_KEYS, ("task", "position"))
-    return _configs([_text(table, "task")], [_text(table, "position")], table)
-
-
-def _configs(tasks: list[str], positions: list[str], table: Mapping[str, Any]) -> list[RunConfig]:
-    seeds = _range(table, "seeds", SEEDS) or (0,)
-    options = _options(table.get("set", {}))
-    size = len(tasks) * len(positions) * len(seeds)
-    for values in options.values():
-        size *= len(values)
+def _configs(table: Mapping[str, Any], keys: "Mapping[str, Parser]") -> list[RunConfig]:
+    """Return the configs of a grid, or of one of the `[[runs]]`; `keys` are those it may have."""
+    for key in table:
+        if key not in keys:
+            raise ValueError(f"there is no key {key!r}; keys are {', '.join(keys)}")
+    for key in list(keys)[:2]:
+        if key not in table:
+            raise ValueError(f"{key} is missing")
+    values = {key: keys[key](value, key) for key, value in table.items()}
+    tasks, positions = (values.pop(key) for key in list(keys)[:2])
+    seeds, options = values.pop("seeds", (0,)), values.pop("set", {})
+    size = len(tasks) * len(positions) * len(seeds) * math.prod(map(len, options.values()))
     if size > LARGEST_SWEEP:
         raise ValueError(f"this would be {size} runs, more than {LARGEST_SWEEP}")
-    given: dict[str, Any] = {
-        "model": _text(table, "model") if "model" in table else None,
-        "train_scales": _range(table, "train_scales"),
-        "test_scales": _range(table, "test_scales"),
-        "steps": _steps(table),
-        "device": _text(table, "device") if "device" in table else "cpu",
-        "built": False,
-    }
     return [
         config
         for task in tasks
-        for values in itertools.product(*options.values())
+        for chosen in itertools.product(*options.values())
         for config in make_configs(
-            task, positions, seeds=seeds, settings=dict(zip(options, values, strict=True)), **given
+            task, positions, seeds=seeds, settings=dict(zip(options, chosen, strict=True)), built=False, **values
         )
     ]
 
 
-def _check_keys(table: Mapping[str, Any], allowed: tuple[str, ...], required: tuple[str, ...]) -> None:
-    for key in table:
-        if key not in allowed:
-            raise ValueError(f"there is no key {key!r}; keys are {', '.join(allowed)}")
-    for key in required:
-        if key not in table:
-            raise ValueError(f"{key} is missing")
+def _text(value: Any, key: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{key} must be a text, got {value!r}")
+    return value
 
 
-def _text(table: Mapping[str, Any], key: str) -> str:
-    if not isinstance(table[key], str):
-        raise ValueError(f"{key} must be a text, got {table[key]!r}")
-    return str(table[key])
+def _name(value: Any, key: str) -> list[str]:
+    return [_text(value, key)]
 
 
-def _names(table: Mapping[str, Any], key: str) -> list[str]:
-    value = table[key]
+def _names(value: Any, key: str) -> list[str]:
     if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
         raise ValueError(f"{key} must be a list of names, got {value!r}")
     if len(set(value)) != len(value):
@@ -117,40 +96,40 @@ def _names(table: Mapping[str, Any], key: str) -> list[str]:
     return value
 
 
-def _range(table: Mapping[str, Any], key: str, allowed: range = SCALES) -> tuple[int, ...] | None:
-    """`"1-5,10"`, `[1, 2, 10]` or `3`; None if the key is absent."""
-    if key not in table:
-        return None
-    value = table[key]
-    numbers = value if isinstance(value, list) else [value]
+def _range(value: Any, key: str, allowed: range = SCALES) -> tuple[int, ...]:
+    """Parse `"1-5,10"`, `[1, 2, 10]` or `3`."""
     if isinstance(value, str):
         return parse_range(value, key, allowed)
+    numbers = value if isinstance(value, list) else [value]
     if not numbers or not all(type(number) is int and number >= allowed.start for number in numbers):
         raise ValueError(f"{key} must be like '1-5,10', or whole numbers from {allowed.start} up, got {value!r}")
     return parse_range(",".join(map(str, numbers)), key, allowed)
 
 
-def _steps(table: Mapping[str, Any]) -> int | None:
-    steps = table.get("steps")
-    if steps is not None and not (type(steps) is int and 1 <= steps <= 10**12):
-        raise ValueError(f"steps must be a whole number from 1 up, got {steps!r}")
-    return steps
+def _seeds(value: Any, key: str) -> tuple[int, ...]:
+    return _range(value, key, SEEDS)
 
 
-def _options(table: Any) -> dict[str, list[Any]]:
-    """`train.learning_rate` and the like -> the values to try, one or a list of them."""
-    if not isinstance(table, dict):
-        raise ValueError(f"set must be a table such as [set], got {table!r}")
+def _steps(value: Any, key: str) -> int:
+    if type(value) is not int or not 1 <= value <= 10**12:
+        raise ValueError(f"{key} must be a whole number from 1 up, got {value!r}")
+    return value
+
+
+def _options(value: Any, key: str) -> dict[str, list[Any]]:
+    """Return the values to try of each setting, such as `train.learning_rate`."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{key} must be a table such as [set], got {value!r}")
     options: dict[str, list[Any]] = {}
-    for key, value in _flat(table):
-        if key in options:
-            raise ValueError(f"set.{key} is given twice")
-        values = value if isinstance(value, list) else [value]
+    for name, given in _flat(value):
+        if name in options:
+            raise ValueError(f"set.{name} is given twice")
+        values = given if isinstance(given, list) else [given]
         if not values or not all(isinstance(one, str | bool | int | float) for one in values):
-            raise ValueError(f"set.{key} must be a text, a number, true, false, or a list of these, got {value!r}")
+            raise ValueError(f"set.{name} must be a text, a number, true, false, or a list of these, got {given!r}")
         if len({repr(one) for one in values}) != len(values):
-            raise ValueError(f"set.{key} names a value twice: {value!r}")
-        options[key] = values
+            raise ValueError(f"set.{name} names a value twice: {given!r}")
+        options[name] = values
     return options
 
 
@@ -160,3 +139,19 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
+
+
+Parser = Callable[[Any, str], Any]
+"""Parses the value of a key."""
+COMMON_KEYS: dict[str, Parser] = {
+    "model": _text,
+    "train_scales": _range,
+    "test_scales": _range,
+    "steps": _steps,
+    "seeds": _seeds,
+    "device": _text,
+    "set": _options,
+}
+GRID_KEYS: dict[str, Parser] = {"tasks": _names, "positions": _names, **COMMON_KEYS}
+"""The keys of a grid; the first two are required, as in RUN_KEYS."""
+RUN_KEYS: dict[str, Parser] = {"task": _name, "position": _name, **COMMON_KEYS}

@@ -12,7 +12,7 @@ import socket
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +115,7 @@ class _Cluster:
             self.refused.append(Outcome(job))
             return
         runs = [job.config.hash, *([job.config.extended_from] if job.config.extended_from else [])]
-        files = _read(job.out, _stamps(job.out, runs))
+        files = _changed(job.out, runs, {})
         task = self.work.remote(job.config.model_dump_json(), job.threads, job.command, files, self.inbox)
         self.running[task] = job, lease
 
@@ -210,46 +210,35 @@ def _work(config: str, threads: int, command: str, files: Files, inbox: Any) -> 
 
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
-        _write(out, files)
         job = Job(RunConfig.model_validate_json(config), out, threads, command)
-        name, sent = job.config.hash, _stamps(out, [job.config.hash])
+        sent: dict[Path, tuple[int, int]] = {}
+        _write(out, files)
+        _changed(out, [job.config.hash], sent)
         last, stopping = 0.0, ray.get(inbox.begin.remote(ray.get_runtime_context().get_task_id()))
 
         def report(progress: Progress) -> None:
             nonlocal last, stopping
             if time.monotonic() - last >= REPORT_SECONDS:
                 last = time.monotonic()
-                stopping = ray.get(inbox.put.remote((name, _changed(out, name, sent), vars(progress))))
+                stopping = ray.get(
+                    inbox.put.remote((progress.run, _changed(out, [progress.run], sent), vars(progress)))
+                )
 
         outcome = perform(job, report, lambda: stopping)
-        return _changed(out, name, sent), outcome.error
+        return _changed(out, [job.config.hash], sent), outcome.error
 
 
-def _changed(out: Path, name: str, sent: dict[Path, tuple[int, int]]) -> Files:
-    """Return the files of a run that are new or replaced since they were last sent."""
-    now = _stamps(out, [name])
-    new = [path for path, stamp in now.items() if sent.get(path) != stamp]
-    sent.update(now)
-    return _read(out, new)
-
-
-def _stamps(out: Path, names: list[str]) -> dict[Path, tuple[int, int]]:
-    """Return the files of some runs, with what distinguishes a file from the one that replaces it."""
-    found = {}
-    for name in names:
-        for path in sorted((out / name).rglob("*")):
-            if path.name != "lease" and not path.name.startswith("."):
-                with contextlib.suppress(FileNotFoundError):  # replaced or removed at this moment
-                    if path.is_file():
-                        found[path] = path.stat().st_ino, path.stat().st_mtime_ns
-    return found
-
-
-def _read(out: Path, paths: Iterable[Path]) -> Files:
+def _changed(out: Path, names: Sequence[str], sent: dict[Path, tuple[int, int]]) -> Files:
+    """Return the files of some runs that are new or replaced since they were `sent`, and note that they are."""
     found: Files = {}
-    for path in paths:
-        with contextlib.suppress(FileNotFoundError):
-            found[str(path.relative_to(out))] = path.read_bytes()
+    for path in sorted(path for name in names for path in (out / name).rglob("*")):
+        if path.name == "lease" or path.name.startswith("."):
+            continue
+        with contextlib.suppress(FileNotFoundError, IsADirectoryError):  # it may be replaced or removed at this moment
+            stamp = path.stat().st_ino, path.stat().st_mtime_ns
+            if sent.get(path) != stamp:
+                found[str(path.relative_to(out))] = path.read_bytes()
+                sent[path] = stamp
     return found
 
 
