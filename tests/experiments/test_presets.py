@@ -10,7 +10,7 @@ from ldhd.experiments.config import make_config
 from ldhd.experiments.groups import group_runs
 from ldhd.experiments.outcomes import outcomes, preset_groups
 from ldhd.experiments.parts import outline
-from ldhd.experiments.preset import SIX, SIZES, Part
+from ldhd.experiments.preset import SIX, SIZES, PresetPart
 from ldhd.experiments.presets import PRESETS, choose
 from ldhd.experiments.record import Record
 from ldhd.model import MODELS
@@ -260,13 +260,13 @@ def test_the_first_failure_ends_the_extrapolation_factor():
 )
 @pytest.mark.parametrize("where", ["settings", "common"])
 def test_a_misspelt_setting_of_a_preset_is_an_error(setting, where):
-    part = Part("copy", ("rpe",), **{where: {setting: 9}})
+    part = PresetPart("copy", ("rpe",), **{where: {setting: 9}})
     with pytest.raises(ValueError, match=f"{setting.split('.')[-1]}|rpee"):
         part.configs([0], "quick")
 
 
 def test_settings_of_embeddings_that_a_part_does_not_have_are_left_out():
-    part = Part("copy", ("rpe",), settings={"position.abacus.max_offset": 3, "position.rpe.max_distance": 9})
+    part = PresetPart("copy", ("rpe",), settings={"position.abacus.max_offset": 3, "position.rpe.max_distance": 9})
     (config,) = part.configs([0], "quick")
     assert config.position_options["rpe"]["max_distance"] == 9
 

@@ -18,7 +18,7 @@ from ldhd.files import read_json
 from ldhd.lease import Lease, holding
 from ldhd.sweep import in_processes, run_sweep
 from ldhd.sweep.executor import in_turn
-from ldhd.sweep.job import Job, Outcome, perform
+from ldhd.sweep.job import Job, JobResult, perform
 
 SETTINGS = TINY | {"train.checkpoint_every": 2, "train.evaluate_every": 2}
 SWEEP = """
@@ -47,7 +47,7 @@ def failing(times, how="out of order"):
                 continue
             tried[job.config.hash] = tried.get(job.config.hash, 0) + 1
             fails = tried[job.config.hash] <= times.get(job.config.seed, 0)
-            yield Outcome(job, error=how) if fails else perform(job, on_progress, stop)
+            yield JobResult(job, error=how) if fails else perform(job, on_progress, stop)
 
     execute.tried = tried
     return execute

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from ldhd.experiments.defaults import defaults_of
-from ldhd.experiments.preset import SIX, Part, Preset
+from ldhd.experiments.preset import SIX, Preset, PresetPart
 from ldhd.experiments.views import Depths, Grid, Tasks
 
-FAR = Part("copy", ("latent-window",), test_scales=(*range(1, 11), 20, 50, 100), model="small")
+FAR = PresetPart("copy", ("latent-window",), test_scales=(*range(1, 11), 20, 50, 100), model="small")
 RECORD = tuple(
     replace(
         FAR,
@@ -41,7 +41,7 @@ PEERS_MODEL: dict[str, Any] = {
 """The same settings for all of them, except for those that their authors ask for."""
 
 
-def _others(own: Part, positions: tuple[str, ...], layers: int = 2) -> Part:
+def _others(own: PresetPart, positions: tuple[str, ...], layers: int = 2) -> PresetPart:
     """Return a part with other embeddings on a task of the record, trained for as many steps.
 
     All have two layers by default, since multiplication and division need them with most embeddings.
@@ -96,7 +96,7 @@ HARDER = (
 """The settings whose changes are also run on multiplication, which takes twice as long."""
 
 
-def _ablation(own: Part, variants: Sequence[tuple[str, dict[str, Any]]]) -> tuple[Part, ...]:
+def _ablation(own: PresetPart, variants: Sequence[tuple[str, dict[str, Any]]]) -> tuple[PresetPart, ...]:
     """Return a part for each variant of a part of the record, and one in which `absolute` is switched."""
     absolute = "latent-window", {"position.absolute": not own.settings["position.absolute"]}
     others = {key: value for key, value in own.settings.items() if not key.startswith("position.")}

@@ -20,7 +20,7 @@ Claim = Literal["high", "low", "guess", "between", "unspecified"]
 """What the paper says about exact match at the largest scale: nearly perfect; low; hardly better than a guess between
 two answers; above chance but not above RPE-Square; nothing that can be checked."""
 
-CLAIMS: dict[str, Claim] = {
+USUAL_CLAIMS: dict[str, Claim] = {
     "rpe-square": "high",
     "rpe-absolute": "high",
     "rpe": "low",
@@ -55,7 +55,7 @@ ASSUMED = (
 
 
 @dataclass(frozen=True)
-class Part:
+class PresetPart:
     """Runs that differ in embedding and seed alone."""
 
     task: str
@@ -122,9 +122,9 @@ class Preset:
     title: str
     statement: str
     """What the paper says, in words."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PresetPart, ...] = ()
     view: View = field(default_factory=Panels)
-    claims: Mapping[str, Claim] = field(default_factory=lambda: CLAIMS)
+    claims: Mapping[str, Claim] = field(default_factory=lambda: USUAL_CLAIMS)
     """What the paper says about exact match, by the key of the view: an embedding or a task."""
     assumed: tuple[str, ...] = ()
     """Settings of size `paper` that the paper does not give."""

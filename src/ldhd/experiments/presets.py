@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ldhd.experiments.beyond import BEYOND
-from ldhd.experiments.preset import SIX, Part, Preset
+from ldhd.experiments.preset import SIX, Preset, PresetPart
 from ldhd.experiments.views import Digits, Plane, Shares, Tasks
 from ldhd.names import lookup_only
 
@@ -15,7 +15,7 @@ UNSPECIFIED_STEPS = (
 )
 UNSPECIFIED = {"train.steps": 10_000}
 
-ADDITION = Part(
+ADDITION = PresetPart(
     "addition",
     SIX,
     train_scales=(1, 2, 3, 4),
@@ -24,14 +24,14 @@ ADDITION = Part(
     settings={"train.steps": 1500, "train.learning_rate": 1e-3, "train.weight_decay": 0.3},
     paper=ADDITION_PAPER,
 )
-COPY = Part(
+COPY = PresetPart(
     "copy",
     SIX,
     model="base",
     settings={"train.steps": 1000, "train.learning_rate": 2e-3, "train.weight_decay": 0.1},
     paper=COPY_PAPER,
 )
-PARITY = Part(
+PARITY = PresetPart(
     "parity",
     SIX,
     model="base",
@@ -40,15 +40,17 @@ PARITY = Part(
 )
 PRODUCT = {"model.layers": 2, "train.learning_rate": 2e-3, "train.weight_decay": 0.1}
 """Multiplication and division need the one-digit operand at every step, which a second layer can pass on."""
-MULTIPLICATION = Part("multiplication", SIX, model="base", settings={**PRODUCT, "train.steps": 1600}, paper=UNSPECIFIED)
-DIVISION = Part(
+MULTIPLICATION = PresetPart(
+    "multiplication", SIX, model="base", settings={**PRODUCT, "train.steps": 1600}, paper=UNSPECIFIED
+)
+DIVISION = PresetPart(
     "division",
     SIX,
     model="base",
     settings={**PRODUCT, "train.steps": 3000, "train.samples": "endless"},
     paper=UNSPECIFIED,
 )
-MOD10 = Part(
+MOD10 = PresetPart(
     "addition-mod10",
     ("rpe-absolute", "rpe"),
     model="base",
@@ -73,13 +75,13 @@ PAPER = (
         "fig2a",
         "Copy with RPE",
         "RPE fits scales 1-5 and fails at 6-10",
-        (Part("copy", ("rpe",), paper=COPY_PAPER),),
+        (PresetPart("copy", ("rpe",), paper=COPY_PAPER),),
     ),
     Preset(
         "fig2b",
         "Copy with RPE-Square",
         "RPE-Square fits scales 1-5 and generalises to 6-10",
-        (Part("copy", ("rpe-square",), paper=COPY_PAPER),),
+        (PresetPart("copy", ("rpe-square",), paper=COPY_PAPER),),
     ),
     Preset(
         "fig2c",
@@ -142,7 +144,7 @@ PAPER = (
         "Copy trained on scales 1-3 and a small share of scale 5",
         "a few large instances keep the model from the interpolator that ignores the rest (remark closing Section 3)",
         tuple(
-            Part(
+            PresetPart(
                 "copy",
                 ("rpe", "rpe-square"),
                 train_scales=(1, 2, 3),

@@ -27,7 +27,7 @@ TIMEOUT = 30
 Entry = Mapping[str, Any]
 """One registered prediction."""
 
-Outcome = Literal["hit", "miss", "open"]
+HitOrMiss = Literal["hit", "miss", "open"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Comparison:
     """The reason that the prediction gives, if any."""
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> HitOrMiss:
         """`open` if there is no prediction, no seed that fits, or too few of them."""
         if self.predicted is None or self.measured in ("not fitted", "too few seeds"):
             return "open"

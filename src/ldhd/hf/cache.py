@@ -6,13 +6,13 @@ from typing import Any
 from torch import Tensor
 from transformers import Cache
 
-from ldhd.model.gpt import Cache as State
+from ldhd.model.gpt import DecodingCache
 
 
 class LdhdCache(Cache):
     """The cache of a GPT of ldhd as one of transformers: it can be reordered for beam search, but not shortened."""
 
-    def __init__(self, state: State):
+    def __init__(self, state: DecodingCache):
         super().__init__(layers=[])
         self.state = state
 

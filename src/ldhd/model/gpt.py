@@ -24,7 +24,7 @@ PositionFactory = Callable[[int, int, int], Position]
 
 
 @dataclass
-class Cache:
+class DecodingCache:
     """What incremental decoding keeps: keys, values and what the embedding keeps for each layer, and the padding."""
 
     layers: list[dict[str, Tensor]]
@@ -187,7 +187,7 @@ class GPT(nn.Module):
         self,
         tokens: Int[Tensor, "B q"],
         valid: Bool[Tensor, "B q"] | None = None,
-        cache: Cache | None = None,
+        cache: DecodingCache | None = None,
         places: Int[Tensor, " N"] | None = None,
         *,
         exploring: bool | None = None,
@@ -216,7 +216,9 @@ class GPT(nn.Module):
                 x = block(x, replace(context, cache=own), kept, places if layer == last else None)
             return F.linear(self.norm(x), self.tokens.weight)
 
-    def _context(self, tokens: Int[Tensor, "B q"], valid: Bool[Tensor, "B q"] | None, cache: Cache | None) -> Context:
+    def _context(
+        self, tokens: Int[Tensor, "B q"], valid: Bool[Tensor, "B q"] | None, cache: DecodingCache | None
+    ) -> Context:
         """Return the positions of the new tokens and which keys they may attend to; the cache counts them as seen."""
         (batch, queries), seen = tokens.shape, 0 if cache is None else cache.seen
         keys = seen + queries
@@ -229,8 +231,8 @@ class GPT(nn.Module):
             return Context(key[seen:].expand(batch, queries), everything, (key <= key[seen:, None])[None, None])
         return Context((every.cumsum(1) - 1).clamp(min=0)[:, seen:], every[:, seen:], _visible(every, queries))
 
-    def new_cache(self) -> Cache:
-        return Cache([{} for _ in self.blocks], [{} for _ in self.blocks])
+    def new_cache(self) -> DecodingCache:
+        return DecodingCache([{} for _ in self.blocks], [{} for _ in self.blocks])
 
     @property
     def position(self) -> Position:
@@ -261,7 +263,7 @@ def _visible(valid: Bool[Tensor, "B k"], queries: int) -> Bool[Tensor, "B 1 q k"
 
 
 def _valid_so_far(
-    cache: Cache, valid: Bool[Tensor, "B q"] | None, tokens: Int[Tensor, "B q"]
+    cache: DecodingCache, valid: Bool[Tensor, "B q"] | None, tokens: Int[Tensor, "B q"]
 ) -> Bool[Tensor, "B k"] | None:
     if valid is None and cache.valid is None:
         return None

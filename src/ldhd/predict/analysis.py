@@ -10,7 +10,7 @@ from ldhd.predict.cells import CellTable, FailureScales, HeadTable, ScoreOrder, 
 from ldhd.predict.prediction import Constraint
 from ldhd.predict.queries import ABSENT, Bools, Ints, Numbering, Queries, token_types
 from ldhd.predict.shapes import StringShape, delimiters
-from ldhd.predict.views import Part, View, choices, views
+from ldhd.predict.views import View, ViewPart, choices, views
 
 MOST_TABLES = 12
 """The largest number of tables in memory: an embedding has many views, and tables of long strings are large."""
@@ -55,8 +55,8 @@ class Analysis:
     test: Sequence[StringShape]
     exchangeable: Sequence[Sequence[str]] = ()
     _queries: dict[str | None, list[Queries]] = field(default_factory=dict)
-    _numberings: dict[tuple[Part, str | None], Numbering] = field(default_factory=dict)
-    _classes: dict[tuple[Part, str | None, bool], Ints] = field(default_factory=dict)
+    _numberings: dict[tuple[ViewPart, str | None], Numbering] = field(default_factory=dict)
+    _classes: dict[tuple[ViewPart, str | None, bool], Ints] = field(default_factory=dict)
     _tables: dict[tuple[View, bool, str | None, bool], tuple[list[CellTable], ScoreOrder]] = field(default_factory=dict)
     _failures: dict[tuple[Head, frozenset[tuple[str, Head]]], FailureScales] = field(default_factory=dict)
 
@@ -161,7 +161,7 @@ class Analysis:
             self._queries[relay] = [Queries(self.train, True, most, relay), Queries(self.test, False, 1, relay)]
         return self._queries[relay]
 
-    def _numbered_classes(self, part: Part, queries: Queries) -> Ints:
+    def _numbered_classes(self, part: ViewPart, queries: Queries) -> Ints:
         key = part, queries.relay, queries.training
         if key not in self._classes:
             numbering = self._numberings.setdefault((part, queries.relay), Numbering())

@@ -17,7 +17,7 @@ from ldhd.predict.cells import NEVER
 from ldhd.predict.predictor import as_source
 from ldhd.predict.queries import UNLISTED, Ints, Numbering, Queries
 from ldhd.predict.shapes import ShapeSource, StringShape, delimiters
-from ldhd.predict.views import Part, View, views
+from ldhd.predict.views import View, ViewPart, views
 from ldhd.tasks import Task
 
 OTHER = "other"
@@ -177,7 +177,7 @@ def _design_slot(probe: Analysis, slot: str, layers: int, served: Served) -> Slo
             if not _needed_values(rule, probe.test, group) <= kept or None in kept:
                 continue
             analysis = Analysis(RulePosition(rule, kept), probe.train, probe.test, probe.exchangeable)
-            view = View((Part(str(rule), analysis.position),))
+            view = View((ViewPart(str(rule), analysis.position),))
             for marked in (False, True)[:layers]:
                 head = Head(view, group, marked)
                 if analysis.failures(head, served).softmax_at == NEVER:
@@ -208,7 +208,7 @@ def _refines(queries: Queries, known: Sequence[Ints], slot: SlotDesign) -> bool:
     """Whether keys that agree in all that is known have equal values of the rule, in rows that have its slots."""
     assert slot.rule is not None
     assert slot.head is not None
-    wanted = queries.classes(Part("rule", RulePosition(slot.rule, slot.kept)), Numbering())
+    wanted = queries.classes(ViewPart("rule", RulePosition(slot.rule, slot.kept)), Numbering())
     listed = np.any([queries.needs(name) != UNLISTED for name in slot.head.slots], axis=0)
     mask = queries.visible & listed[:, None]
     mask[np.arange(len(mask)), queries.query] = False

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldhd.predict.shapes import StringShape, type_of
-from ldhd.predict.views import Part
+from ldhd.predict.views import ViewPart
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -87,7 +87,7 @@ class Queries:
         needs = self.needs(slot)
         return np.where(needs == self.last, UNLISTED, needs)
 
-    def classes(self, part: Part, numbering: Numbering) -> Ints:
+    def classes(self, part: ViewPart, numbering: Numbering) -> Ints:
         """Return the numbered class of each query with each key, 0 where a key is not visible: shape (R, n)."""
         blocks = [self._block(shape, part, numbering) for shape in self.shapes]
         width = self.visible.shape[1]
@@ -107,7 +107,7 @@ class Queries:
             return [shape.text.index(self.relay)] * len(shape.needs)
         return [shape.start + t - 1 for t in range(len(shape.needs))]
 
-    def _block(self, shape: StringShape, part: Part, numbering: Numbering) -> Ints:
+    def _block(self, shape: StringShape, part: ViewPart, numbering: Numbering) -> Ints:
         """Return the classes of one shape: shape (choices, answer tokens, keys)."""
         queries = self._query_indices(shape)
         found = part.classes(shape.text, queries, self.training)

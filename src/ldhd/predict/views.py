@@ -13,7 +13,7 @@ from ldhd.positions import Position
 
 
 @dataclass(frozen=True)
-class Part:
+class ViewPart:
     """A relation that a head can use: that of one term or a component of it, with some delimiters as anchors."""
 
     name: str
@@ -39,7 +39,7 @@ class Part:
 class View:
     """The parts that one head uses together; without any, it attends by content alone."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[ViewPart, ...]
 
     @property
     def name(self) -> str:
@@ -58,16 +58,16 @@ def choices(term: Position) -> int:
     return len(term.training_relations("b0", 1, 1))
 
 
-def _choices(term: Position, delimiters: Sequence[str]) -> Iterator[Part | None]:
+def _choices(term: Position, delimiters: Sequence[str]) -> Iterator[ViewPart | None]:
     """Yield the parts of one term that a head can use; None where it can ignore the term."""
     readings, kind = term.readings(), type(term).__name__
     for reading in readings:
         if not reading.anchored:
-            yield Part(f"{kind}{reading.suffix}", term, component=reading.component)
+            yield ViewPart(f"{kind}{reading.suffix}", term, component=reading.component)
             continue
         for masked in _masked(delimiters):
             kept = " ".join(token for token in delimiters if token not in masked)
-            yield Part(f"{kind} from {kept}{reading.suffix}", term, "".join(masked), reading.component)
+            yield ViewPart(f"{kind} from {kept}{reading.suffix}", term, "".join(masked), reading.component)
     if (term.ignorable and not term.falling) or not readings:
         yield None
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from ldhd.experiments.progress import OnProgress, Stop
-from ldhd.sweep.job import Job, Outcome, perform
+from ldhd.sweep.job import Job, JobResult, perform
 
 POLL_SECONDS = 0.2
 """Longest time between two looks at the workers, at the queue of jobs and at the request to stop."""
 
-Executor = Callable[[Iterator[Job | None], OnProgress, Stop], Iterator[Outcome]]
+Executor = Callable[[Iterator[Job | None], OnProgress, Stop], Iterator[JobResult]]
 """Takes jobs while it has room and yields how each ended, in any order. A None among the jobs means that there is none
 at the moment, but there may be later. Once `stop()` is True it takes no more jobs, stops those at work, and ends."""
 
@@ -22,13 +22,13 @@ class Workers(Protocol):
         """Return whether another job can be started."""
 
     def is_busy(self) -> bool:
-        """Return whether there are jobs whose outcomes have not been collected."""
+        """Return whether there are jobs whose results have not been collected."""
 
     def start(self, job: Job) -> None:
         """Start a job."""
 
-    def collect(self, on_progress: OnProgress, stop: Stop) -> Iterable[Outcome]:
-        """Report progress and yield the outcomes of jobs that have ended, after `POLL_SECONDS` at the latest."""
+    def collect(self, on_progress: OnProgress, stop: Stop) -> Iterable[JobResult]:
+        """Report progress and yield the results of jobs that have ended, after `POLL_SECONDS` at the latest."""
 
     def ask_to_stop(self) -> None:
         """Ask all jobs to stop at their next step; called once."""
@@ -37,7 +37,7 @@ class Workers(Protocol):
         """End the workers, at once if they are still at work."""
 
 
-def execute(workers: Workers, jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+def execute(workers: Workers, jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[JobResult]:
     """Do all jobs with these workers, as `Executor` describes."""
     more, stopping = True, False
     try:
@@ -62,13 +62,13 @@ def execute(workers: Workers, jobs: Iterator[Job | None], on_progress: OnProgres
         workers.close()
 
 
-def in_turn(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+def in_turn(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[JobResult]:
     """Do jobs in this process, one after the other."""
     return execute(_ThisProcess(), jobs, on_progress, stop)
 
 
 class _ThisProcess:
-    """A single worker: this process, which does its job while its outcome is collected."""
+    """A single worker: this process, which does its job while its result is collected."""
 
     def __init__(self) -> None:
         self.job: Job | None = None
@@ -82,7 +82,7 @@ class _ThisProcess:
     def start(self, job: Job) -> None:
         self.job = job
 
-    def collect(self, on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+    def collect(self, on_progress: OnProgress, stop: Stop) -> Iterator[JobResult]:
         job, self.job = self.job, None
         if job is not None:
             yield perform(job, on_progress, stop)

@@ -23,7 +23,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobResult:
     """How a job ended: with a record or an error; with neither if it was stopped or another process has the run."""
 
     job: Job
@@ -31,8 +31,8 @@ class Outcome:
     error: str | None = None
 
 
-def perform(job: Job, on_progress: OnProgress, stop: Stop) -> Outcome:
-    """Do a job in this process; every exception becomes an outcome. `LDHD_DEBUG=1` prints its traceback."""
+def perform(job: Job, on_progress: OnProgress, stop: Stop) -> JobResult:
+    """Do a job in this process; every exception becomes its result. `LDHD_DEBUG=1` prints its traceback."""
     try:
         record = run_unfinished(
             job.config,
@@ -44,10 +44,10 @@ def perform(job: Job, on_progress: OnProgress, stop: Stop) -> Outcome:
             wait=False,
         )
     except (HeldError, Interrupted):
-        return Outcome(job)
+        return JobResult(job)
     except Exception as error:
         if os.environ.get("LDHD_DEBUG"):
             traceback.print_exc()
         known = isinstance(error, (ValueError, OSError, FloatingPointError))
-        return Outcome(job, error=str(error) if known else f"{type(error).__name__}: {error}")
-    return Outcome(job, record)
+        return JobResult(job, error=str(error) if known else f"{type(error).__name__}: {error}")
+    return JobResult(job, record)

@@ -16,7 +16,7 @@ from ldhd.experiments import Progress
 from ldhd.experiments.progress import OnProgress, Stop
 from ldhd.messages import warn_in_one_line
 from ldhd.sweep.executor import POLL_SECONDS, Executor, execute
-from ldhd.sweep.job import Job, Outcome, perform
+from ldhd.sweep.job import Job, JobResult, perform
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 
@@ -27,7 +27,7 @@ def in_processes(workers: int) -> Executor:
     A process returns its memory when it ends, and one that dies takes no other job with it.
     """
 
-    def executor(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+    def executor(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[JobResult]:
         return execute(_Processes(workers), jobs, on_progress, stop)
 
     return executor
@@ -81,7 +81,7 @@ class _Processes:
         sender.close()
         self.running[receiver] = process, job
 
-    def collect(self, on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+    def collect(self, on_progress: OnProgress, stop: Stop) -> Iterator[JobResult]:
         ready: list[Any] = wait(list(self.running), timeout=POLL_SECONDS)
         for connection in ready:
             message = _receive(connection)
@@ -89,7 +89,7 @@ class _Processes:
                 on_progress(message)
                 continue
             process, job = self.running.pop(connection)
-            yield message or Outcome(job, error=_death(process))
+            yield message or JobResult(job, error=_death(process))
             process.join()
             connection.close()
 
@@ -104,7 +104,7 @@ class _Processes:
             process.kill()
 
 
-def _receive(connection: Connection) -> Progress | Outcome | None:
+def _receive(connection: Connection) -> Progress | JobResult | None:
     """Return the next message of a process, None if the process has ended."""
     try:
         return connection.recv()
@@ -142,6 +142,6 @@ def _work(job: Job, connection: Connection) -> None:
     _send(connection, perform(job, report, stop))
 
 
-def _send(connection: Connection, message: Progress | Outcome) -> None:
+def _send(connection: Connection, message: Progress | JobResult) -> None:
     with contextlib.suppress(OSError):  # the parent may be gone
         connection.send(message)

@@ -21,7 +21,7 @@ from ldhd.experiments.progress import OnProgress, Stop
 from ldhd.files import write_bytes
 from ldhd.lease import HeldError, holding
 from ldhd.sweep.executor import Executor, execute
-from ldhd.sweep.job import Job, Outcome, perform
+from ldhd.sweep.job import Job, JobResult, perform
 from ldhd.train import checkpoint
 
 REPORT_SECONDS = 0.5
@@ -46,7 +46,7 @@ def on_ray(address: str | None = None, cpus: float = 1, gpus: float = 0) -> Exec
     except ImportError:
         raise ValueError("ray is not installed; in the folder of ldhd: pip install -e '.[ray]'") from None
 
-    def executor(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+    def executor(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[JobResult]:
         with _connected(ray, address):
             yield from execute(_Cluster(ray, cpus, gpus), jobs, on_progress, stop)
 
@@ -94,7 +94,7 @@ class _Cluster:
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         self.inbox = ray.remote(num_cpus=0, scheduling_strategy=here, max_concurrency=4)(_Inbox).remote()
         self.running: dict[Any, tuple[Job, contextlib.ExitStack]] = {}
-        self.refused: list[Outcome] = []
+        self.refused: list[JobResult] = []
         self._warn_if_too_small()
 
     def has_room(self) -> bool:
@@ -112,14 +112,14 @@ class _Cluster:
         try:
             lease.enter_context(holding(job.out / job.config.hash, wait=False))
         except HeldError:
-            self.refused.append(Outcome(job))
+            self.refused.append(JobResult(job))
             return
         runs = [job.config.hash, *([job.config.extended_from] if job.config.extended_from else [])]
         files = _changed(job.out, runs, {})
         task = self.work.remote(job.config.model_dump_json(), job.threads, job.command, files, self.inbox)
         self.running[task] = job, lease
 
-    def collect(self, on_progress: OnProgress, stop: Stop) -> Iterator[Outcome]:
+    def collect(self, on_progress: OnProgress, stop: Stop) -> Iterator[JobResult]:
         refused, self.refused = self.refused, []
         yield from refused
         ended, _ = self.ray.wait(list(self.running), timeout=REPORT_SECONDS) if self.running else ([], [])
@@ -127,7 +127,7 @@ class _Cluster:
         for task in ended:
             job, lease = self.running.pop(task)
             with lease:
-                yield self._outcome(task, job)
+                yield self._result(task, job)
 
     def ask_to_stop(self) -> None:
         """Ask the tasks that have begun to stop, and cancel those that wait for a machine."""
@@ -157,22 +157,22 @@ class _Cluster:
                 _write(folders[name], files)
                 on_progress(Progress(**progress))
 
-    def _outcome(self, task: Any, job: Job) -> Outcome:
-        """Return the outcome of a task that has ended, after its last files are written."""
+    def _result(self, task: Any, job: Job) -> JobResult:
+        """Return the result of a task that has ended, after its last files are written."""
         folder = RunFolder(job.out / job.config.hash)
         try:
             files, error = self.ray.get(task)
             _write(job.out, files)
         except self.ray.exceptions.TaskCancelledError:
-            return Outcome(job)
+            return JobResult(job)
         except self.ray.exceptions.RayError as death:
-            return Outcome(job, error=f"its worker died: {str(death).splitlines()[0]}")
+            return JobResult(job, error=f"its worker died: {str(death).splitlines()[0]}")
         except OSError as failure:
-            return Outcome(job, error=str(failure))
+            return JobResult(job, error=str(failure))
         record = None if error else folder.finished(job.config)
         if record is not None:
             folder.failure_path.unlink(missing_ok=True)
-        return Outcome(job, record, error)
+        return JobResult(job, record, error)
 
 
 class _Inbox:
@@ -224,8 +224,8 @@ def _work(config: str, threads: int, command: str, files: Files, inbox: Any) -> 
                     inbox.put.remote((progress.run, _changed(out, [progress.run], sent), vars(progress)))
                 )
 
-        outcome = perform(job, report, lambda: stopping)
-        return _changed(out, [job.config.hash], sent), outcome.error
+        result = perform(job, report, lambda: stopping)
+        return _changed(out, [job.config.hash], sent), result.error
 
 
 def _changed(out: Path, names: Sequence[str], sent: dict[Path, tuple[int, int]]) -> Files:

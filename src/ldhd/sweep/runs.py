@@ -15,7 +15,7 @@ from ldhd.experiments.studies import Study
 from ldhd.lease import Lease
 from ldhd.messages import Interrupted
 from ldhd.sweep.executor import Executor, in_turn
-from ldhd.sweep.job import Job, Outcome
+from ldhd.sweep.job import Job, JobResult
 from ldhd.sweep.local import in_processes, stop_on_signal
 
 RETRIES = 2
@@ -57,8 +57,8 @@ def run_sweep(
     if queue.waiting:
         out.mkdir(parents=True, exist_ok=True)
         with stop_on_signal() as stop:
-            for outcome in (executor or in_processes(os.cpu_count() or 1))(queue.jobs(), on_progress, stop):
-                queue.complete(outcome)
+            for result in (executor or in_processes(os.cpu_count() or 1))(queue.jobs(), on_progress, stop):
+                queue.complete(result)
     if queue.waiting:
         raise Interrupted(f"stopped with {len(queue.records)} of {len(asked)} runs finished")
     return SweepResult(
@@ -126,14 +126,14 @@ class _Queue:
         while self.waiting or self.at_work:
             yield self._next()
 
-    def complete(self, outcome: Outcome) -> None:
-        """Keep the outcome of a job; a run without a record or an error waits again."""
-        config = outcome.job.config
+    def complete(self, result: JobResult) -> None:
+        """Keep the result of a job; a run without a record or an error waits again."""
+        config = result.job.config
         self.at_work.discard(config.hash)
-        if outcome.record is not None:
-            self._finish(outcome.record)
-        elif outcome.error is not None:
-            self._fail(config, outcome.error)
+        if result.record is not None:
+            self._finish(result.record)
+        elif result.error is not None:
+            self._fail(config, result.error)
         else:
             self.waiting.append(config)
 
