@@ -147,6 +147,19 @@ def test_a_point_leads_to_its_run(visit):
     assert "ldhd run copy" in cell.locator("pre").first.inner_text()
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_links_of_the_navigation_stop_at_their_heading(visit, width):
+    """Figures above the heading that are drawn on the way leave it where it is."""
+    page = visit(width)
+    for number in range(page.locator("nav a").count()):
+        page.evaluate(f"location.hash = ''; location.hash = document.querySelectorAll('nav a')[{number}].hash")
+        top = f"document.querySelectorAll('section > h2')[{number}].getBoundingClientRect().top"
+        ends = "scrollY + innerHeight >= document.documentElement.scrollHeight - 1"
+        wait_for(page, f"(0 <= {top} && {top} < 120) || (0 <= {top} && {ends})")
+        page.wait_for_timeout(300)
+        assert page.evaluate(f"{top} >= 0 && ({top} < 120 || {ends})"), number
+
+
 def test_the_string_follows_its_choices(visit):
     page = visit()
     box = page.locator("#task-copy [data-traces]")

@@ -83,16 +83,16 @@ def report(
     as_json: Json = False,
 ) -> None:
     """One HTML file that opens offline: curves, statistics, error maps, anchors, ledger, from records alone."""
-    from ldhd.report.given import read_given
+    from ldhd.report.documents import read_document
     from ldhd.report.html import write_report
     from ldhd.report.terminal import print_result
 
     written = write_report(
         runs,
         out,
-        ledger=read_given(ledger, "claims") if ledger else None,
-        predictions=read_given(predictions, "predictions") if predictions else None,
-        benchmarks=[read_given(path, "cases") for path in bench or []],
+        ledger=read_document(ledger, "claims") if ledger else None,
+        predictions=read_document(predictions, "predictions") if predictions else None,
+        benchmarks=[read_document(path, "cases") for path in bench or []],
         title=title,
         figures=figures,
     )

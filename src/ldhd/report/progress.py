@@ -1,4 +1,4 @@
-"""A progress bar for each run: loss, accuracy at training scales, speed and time left; quiet off a terminal."""
+"""Progress bars on a terminal; nothing is shown where standard error is a file or a pipe."""
 
 from collections.abc import Iterable, Iterator
 from types import TracebackType
@@ -14,13 +14,16 @@ Item = TypeVar("Item")
 
 
 def watch(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
-    """The items, with a bar of how many have come; quiet off a terminal."""
+    """Yield the items and show a bar of how many have been done."""
     screen = console(stderr=True)
     yield from track(items, what, total=total, console=screen, disable=not screen.is_terminal, transient=True)
 
 
 class ProgressBars:
-    """`with ProgressBars() as bars: run(..., on_progress=bars)`."""
+    """A bar for each run, with loss, accuracy at training scales, speed and time left.
+
+    Use it as `with ProgressBars() as bars: run(..., on_progress=bars)`.
+    """
 
     def __init__(self) -> None:
         screen = console(stderr=True)
@@ -63,7 +66,7 @@ class ProgressBars:
 
 
 def _state(progress: Progress) -> str:
-    """`loss 0.012  1:100% 2:100% 3:98%`, the scales being those trained on."""
+    """Return `loss 0.012  1:100% 2:100% 3:98%`, with the accuracy at each training scale."""
     if progress.stage != "training":
         return progress.stage
     loss = "" if progress.loss is None else f"loss {progress.loss:.3f}"

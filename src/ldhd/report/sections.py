@@ -11,7 +11,7 @@ from ldhd.report.bench import MEANINGS
 from ldhd.report.figures.accuracy import accuracy_figure, accuracy_panel, digit_figure, scales_beyond
 from ldhd.report.figures.errors import carry_panel, error_panel
 from ldhd.report.figures.growth import case_of, growth_figure
-from ldhd.report.figures.learning_curves import explanation, learning_curve, learning_curve_figure
+from ldhd.report.figures.learning_curves import evenly, explanation, learning_curve, learning_curve_figure
 from ldhd.report.figures.marks import Band, Figure, HeatMap, Line, Panel, Span, Style
 from ldhd.report.figures.strings import chosen_traces, string_picture
 from ldhd.report.ledger import plural
@@ -77,7 +77,8 @@ def task_section(page: Page, styled: Sequence[tuple[Group, Style]], places: Plac
     groups, styles = [group for group, _ in styled], [style for _, style in styled]
     task = groups[0].task
     links = {group.label: places[task, group.label] for group in groups}
-    beyond = {f"scale {scale}": digit_figure(groups, styles, scale) for scale in _spread(scales_beyond(groups))}
+    scales = evenly(scales_beyond(groups), MOST_SCALES)
+    beyond = {f"scale {scale}": digit_figure(groups, styles, scale) for scale in scales}
     carries = {group.label: carry_panel(group) for group in groups}
     return _section(
         f"task-{task}",
@@ -218,10 +219,3 @@ def _strings(page: Page, groups: Sequence[Group], runs: Runs) -> list[int]:
 
 def _numbers_in(value: Any) -> int:
     return sum(map(_numbers_in, value)) if isinstance(value, list) else 1
-
-
-def _spread(values: Sequence[int]) -> list[int]:
-    """At most twelve of the values, evenly chosen, the last among them."""
-    if len(values) <= MOST_SCALES:
-        return list(values)
-    return sorted({values[round(k * (len(values) - 1) / (MOST_SCALES - 1))] for k in range(MOST_SCALES)})

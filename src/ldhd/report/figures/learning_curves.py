@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 from ldhd.experiments import Record
 from ldhd.experiments.groups import Group
@@ -16,6 +16,7 @@ MOST_ROWS = 60
 """Rows of a run's metrics that are drawn, evenly chosen, the last among them."""
 
 Metrics = Sequence[Mapping[str, Any]]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def seed_outcome(record: Record, group: Group) -> str:
 
 def learning_curve(record: Record, group: Group, metrics: Metrics) -> LearningCurve:
     """Read a learning curve from the rows of a run's metrics; a quantity counts only if every row has it."""
-    rows = _thinned(metrics)
+    rows = evenly([row for row in metrics if _is_number(row.get("step"))], MOST_ROWS)
     largest = str(max(record.train_scales))
     slots = list(rows[-1].get("needed") or {}) if rows else []
     whole = [slot for slot in slots if all(_is_number((row.get("needed") or {}).get(slot)) for row in rows)]
@@ -99,6 +100,12 @@ def explanation(failed: LearningCurve, others: Sequence[LearningCurve]) -> str:
     return "; ".join(parts)
 
 
+def evenly(values: Sequence[Value], most: int) -> list[Value]:
+    """Return at most so many of the values, evenly chosen, the first and the last among them."""
+    last = len(values) - 1
+    return list(values) if last < most else [values[round(k * last / (most - 1))] for k in range(most)]
+
+
 def _line(curve: LearningCurve, values: Sequence[float], texts: Sequence[str]) -> Line:
     """One quantity of one seed over steps; on the page, a click leads to its run."""
     color, dash = OUTCOMES[curve.outcome]
@@ -119,13 +126,6 @@ def _beside(name: str, values: Sequence[float], others: Sequence[Sequence[float]
 def _entropies(rows: Metrics) -> list[float]:
     found = [[value for term in row.get("anchor_entropy") or [] for value in term] for row in rows]
     return [fmean(values) for values in found] if found and all(found) else []
-
-
-def _thinned(metrics: Metrics) -> list[Mapping[str, Any]]:
-    rows = [row for row in metrics if _is_number(row.get("step"))]
-    if len(rows) <= MOST_ROWS:
-        return rows
-    return [rows[round(k * (len(rows) - 1) / (MOST_ROWS - 1))] for k in range(MOST_ROWS)]
 
 
 def _is_number(value: object) -> bool:

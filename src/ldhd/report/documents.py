@@ -1,4 +1,4 @@
-"""Files that other commands printed with --json and the report shows."""
+"""Documents that other commands printed with --json and that the report shows."""
 
 import json
 from pathlib import Path
@@ -12,11 +12,15 @@ NEEDED = {
     ),
     "cases": ("ldhd bench --json", ("case", "shape", "ratio", "spread", "against")),
 }
-"""The list a file holds: the command that makes it, and what each of its entries must have."""
+"""The list in a document -> the command that prints it, and the keys that each entry of the list must have."""
 
 
-def read_given(path: Path, key: str) -> dict[str, Any]:
-    """The JSON in a file, if it has the list `key` with what the report needs; a ValueError in one line if not."""
+def read_document(path: Path, key: str) -> dict[str, Any]:
+    """Read a document whose list `key` has what the report needs.
+
+    Raises:
+        ValueError: In one line, if the file is not such a document.
+    """
     command, fields = NEEDED[key]
     try:
         value = json.loads(path.read_bytes())
