@@ -12,6 +12,7 @@ from ldhd import seeds
 from ldhd.experiments import RunFolder, evaluate_run, load_run, make_config, run
 from ldhd.experiments.checks import check
 from ldhd.experiments.config import RunConfig, make_configs
+from ldhd.experiments.loading import new_model
 from ldhd.experiments.parts import build_model, load_task, options_model, position_options
 from ldhd.files import BadFileError
 from ldhd.messages import Interrupted
@@ -75,6 +76,22 @@ class TestConfig:
             build_model(size, "rpe-square+rpe-absolute", options)
         with pytest.raises(ValueError, match=r"rpe-square has no option position\.top"):
             position_options("rpe-square", {"top": 3})
+
+    @pytest.mark.parametrize("position", ["abacus", "rpe+absolute", "randomized-absolute"])
+    def test_configs_whose_tables_follow_the_model_have_a_version_of_their_own(self, position):
+        """They give other results than runs that were stored before, at the same settings."""
+        wide = {"model.weight_std": 0.3}
+        new, old = tiny(position, settings=wide), tiny(position, settings={**wide, "format_version": 2})
+        assert (new.format_version, old.format_version) == (3, 2)
+        assert new.hash != old.hash
+        tables = [
+            {name: p.std().item() for name, p in new_model(config).named_parameters() if name.endswith("table")}
+            for config in (new, old)
+        ]
+        stds = [max(found.values()) for found in tables]
+        assert stds == pytest.approx([0.3, 0.02], rel=0.1)
+        assert tiny(position).format_version == 2
+        assert tiny("rpe-square", settings=wide).format_version == 2
 
     def test_frozen(self):
         with pytest.raises(ValidationError):

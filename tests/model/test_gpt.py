@@ -11,7 +11,18 @@ from ldhd.model import GPT, MODELS, ModelConfig
 from ldhd.model.gelu import GELU
 from ldhd.model.gpt import AttentionWeights
 from ldhd.model.recording import record_attention
-from ldhd.positions import RPE, Absolute, Alibi, NoPosition, Rotary, RPESquare
+from ldhd.positions import (
+    RPE,
+    Abacus,
+    Absolute,
+    Alibi,
+    Coupled,
+    LatentWindow,
+    NoPosition,
+    RandomizedAbsolute,
+    Rotary,
+    RPESquare,
+)
 from ldhd.positions.context import Context
 
 
@@ -147,6 +158,29 @@ def test_residual_outputs_start_smaller():
     assert block.attention.qkv.weight.std().item() == pytest.approx(0.02, rel=0.1)
     assert block.attention.out.weight.std().item() == pytest.approx(0.02 / 4, rel=0.1)
     assert block.mlp[2].weight.std().item() == pytest.approx(0.02 / 4, rel=0.1)
+
+
+@pytest.mark.parametrize("kind", [Absolute, Abacus, Coupled, RandomizedAbsolute])
+def test_tables_added_to_tokens_start_as_the_tokens_do(kind):
+    config = ModelConfig(layers=2, heads=2, dimension=32, weight_std=0.3)
+
+    def table(**options):
+        torch.manual_seed(0)
+        model = GPT(config.model_copy(update=options), 500, kind)
+        return {name: p for name, p in model.named_parameters() if name == "tokens.weight" or "table" in name}
+
+    for values in table().values():
+        assert values.std().item() == pytest.approx(0.3, rel=0.1)
+    (usual, lifted) = (table(weight_std=0.02), kind(32, 2))
+    assert next(lifted.parameters()).std().item() == pytest.approx(0.02, rel=0.1)
+    for name, values in table().items():
+        assert torch.allclose(values, 15 * usual[name], rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [RPE, RPESquare, LatentWindow])
+def test_tables_of_the_logits_have_a_standard_deviation_of_their_own(kind):
+    model = GPT(ModelConfig(layers=1, heads=8, dimension=512, weight_std=0.3), 17, kind)
+    assert model.position.table.std().item() == pytest.approx(0.02, rel=0.1)
 
 
 def test_heads_must_divide_the_dimension():

@@ -65,7 +65,7 @@ def test_a_newer_format_is_named_with_both_versions(tmp_path):
     found = find_runs([tmp_path])
     assert found.finished == []
     assert found.problems == [
-        f"{folder / 'config.json'} is of the newer format 99; this version of ldhd reads format 2"
+        f"{folder / 'config.json'} is of the newer format 99; this version of ldhd reads formats 2 to 3"
     ]
 
 

@@ -24,6 +24,8 @@ PEERS = (*SIX, "coupled", "fire", "randomized-rope", "randomized-rpe", "randomiz
 PEERS_MODEL: dict[str, Any] = {
     "model.heads": 8,
     "model.weight_std": 0.08,
+    # the stored runs: tables that are added to token embeddings start with 0.02
+    "format_version": 2,
     "train.samples": "endless",
     "train.learning_rate": 2e-3,
     "train.weight_decay": 0.1,

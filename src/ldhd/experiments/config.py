@@ -16,13 +16,19 @@ from ldhd.experiments.parts import (
     load_task,
     outline,
     position_options,
+    position_terms,
 )
 from ldhd.model import MODELS, ModelConfig
 from ldhd.names import lookup_only
+from ldhd.positions.position import TABLE_STD, Position
 from ldhd.train import TrainConfig
 
 FORMAT_VERSION = 2
 """Raised whenever the same config would give other results."""
+
+TABLES_FOLLOW_MODEL = 3
+"""Version of configs whose results changed when tables that are added to token embeddings began to start with the
+standard deviation `model.weight_std`; in version 2 it is `TABLE_STD`, whatever that of the model."""
 
 Scales = tuple[int, ...]
 
@@ -39,7 +45,7 @@ class RunConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    format_version: int = Field(default=FORMAT_VERSION, ge=FORMAT_VERSION, le=FORMAT_VERSION)
+    format_version: int = Field(default=FORMAT_VERSION, ge=FORMAT_VERSION, le=TABLES_FOLLOW_MODEL)
     task: str
     position: str
     position_options: PositionOptions
@@ -69,6 +75,11 @@ class RunConfig(BaseModel):
     def hash(self) -> str:
         text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def table_std(self) -> float:
+        """The standard deviation with which tables that are added to the token embeddings start."""
+        return self.model_options.weight_std if self.format_version >= TABLES_FOLLOW_MODEL else TABLE_STD
 
     @property
     def seen_scales(self) -> Scales:
@@ -115,6 +126,7 @@ def make_config(
     loaded = load_task(task)
     defaults = defaults_of(task, position, model)
     (usual, _), (parts, rest) = _split(defaults.settings), _split(settings or {})
+    version = rest.pop("format_version", None)
     size = {**lookup_only(defaults.model, MODELS, "model").model_dump(), **usual["model"], **parts["model"]}
     scales = tuple(loaded.train_scales if train_scales is None else train_scales)
     train = {"samples": loaded.latent.training_size(scales), **usual["train"], **parts["train"]}
@@ -124,6 +136,7 @@ def make_config(
         train["steps"] = steps
     try:
         config = RunConfig(
+            format_version=version or _format_version(position, size["weight_std"]),
             task=task,
             position=position,
             position_options=position_options(position, {**usual["position"], **parts["position"]}),
@@ -142,6 +155,12 @@ def make_config(
     if built:
         outline(config.model_options, config.position, config.position_options)
     return config
+
+
+def _format_version(position: str, weight_std: float) -> int:
+    """Return the version of a new config: the later one where tables follow a standard deviation that is not theirs."""
+    has_tables = any(kind.initialise is not Position.initialise for kind in position_terms(position).values())
+    return TABLES_FOLLOW_MODEL if has_tables and weight_std != TABLE_STD else FORMAT_VERSION
 
 
 def make_configs(
@@ -187,7 +206,7 @@ def _split(settings: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict
             raise ValueError(f"there is no setting {key!r}; there are {', '.join(f'{part}.{name}' for name in known)}")
         if part in parts and name:
             parts[part][name] = value
-        elif key == "test_instances":
+        elif key in ("test_instances", "format_version"):
             rest[key] = value
         else:
             raise ValueError(f"there is no setting {key!r}; settings are position.X, model.X, train.X, test_instances")

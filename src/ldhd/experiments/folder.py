@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ldhd.experiments.config import FORMAT_VERSION, RunConfig
+from ldhd.experiments.config import FORMAT_VERSION, TABLES_FOLLOW_MODEL, RunConfig
 from ldhd.experiments.parts import explain
 from ldhd.experiments.record import Failure, Record
 from ldhd.files import (
@@ -109,10 +109,11 @@ class RunFolder:
 def parse_config(value: Mapping[str, Any], source: object) -> RunConfig:
     """Check the format, the digest and the fields of a config as stored; errors name `source`."""
     version = value.get("format_version", FORMAT_VERSION)
-    if version != FORMAT_VERSION:
-        age = "newer" if isinstance(version, int) and version > FORMAT_VERSION else "other"
+    if version not in (FORMAT_VERSION, TABLES_FOLLOW_MODEL):
+        age = "newer" if isinstance(version, int) and version > TABLES_FOLLOW_MODEL else "other"
         raise BadFileError(
-            f"{source} is of the {age} format {version}; this version of ldhd reads format {FORMAT_VERSION}"
+            f"{source} is of the {age} format {version}; this version of ldhd reads formats {FORMAT_VERSION} to "
+            f"{TABLES_FOLLOW_MODEL}"
         )
     config: RunConfig = _parse(RunConfig, value, source)
     return config

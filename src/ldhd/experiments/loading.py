@@ -26,7 +26,7 @@ def new_model(config: RunConfig, device: str | None = None) -> GPT:
     """Return the untrained model of a run, on `device` or on that of its config."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seeds.derive(config.seed, "weights"))
-        model = build_model(config.model_options, config.position, config.position_options)
+        model = build_model(config.model_options, config.position, config.position_options, config.table_std)
     return model.to(device or config.device)
 
 

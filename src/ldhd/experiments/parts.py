@@ -106,9 +106,9 @@ def position_options(position: str, overrides: Mapping[str, Any]) -> PositionOpt
     return options
 
 
-def build_model(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
+def build_model(model: ModelConfig, position: str, options: PositionOptions, table_std: float | None = None) -> GPT:
     """Build a GPT with its position embedding; its weights are drawn from torch's global random stream."""
-    return GPT(model, VOCABULARY_SIZE, _factory(position, options))
+    return GPT(model, VOCABULARY_SIZE, _factory(position, options), table_std)
 
 
 def build_position(position: str, options: PositionOptions, heads: int = 8) -> Position:

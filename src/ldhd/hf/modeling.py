@@ -31,7 +31,7 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
     def _init_weights(self, module: nn.Module) -> None:
         """Do nothing to new weights, since the GPT initialises itself; recompute what embeddings do not store."""
         if isinstance(module, Position):
-            fill(module, self.make_position)
+            fill(module, self.make_position, self.gpt.config.weight_std)
 
     def get_input_embeddings(self) -> nn.Module:
         return self.gpt.tokens

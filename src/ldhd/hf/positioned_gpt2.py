@@ -71,7 +71,7 @@ class PositionedGPT2ForCausalLM(GPT2LMHeadModel):
         super().initialize_weights()
         for module in self.modules():
             if isinstance(module, Position):
-                fill(module, self._factory())
+                fill(module, self._factory(), self.config.initializer_range)
 
     def _factory(self) -> PositionFactory:
         return factory_by_name(self.config.position, self.config.position_options or {})

@@ -18,13 +18,16 @@ def factory_by_name(name: str, options: Mapping[str, Mapping[str, Any]]) -> Posi
     return position_factory({term: POSITIONS[term] for term in name.split("+")}, options)
 
 
-def fill(position: Position, make: PositionFactory) -> None:
+def fill(position: Position, make: PositionFactory, std: float) -> None:
     """Give an embedding the initial values of all tensors of its own that no file held, such as ALiBi's slopes.
 
-    transformers loads models without memory, so that what a constructor computed is lost.
+    transformers loads models without memory, so that what a constructor computed is lost. `std` is the standard
+    deviation of the model's initial weights.
     """
     with torch.device("cpu"):
         whole = make(position.dimension, position.heads, position.layer)
+    if whole.layer == 0:
+        whole.initialise(std)
     fresh = next(part for part in whole.modules() if type(part) is type(position))
     for name, value in [*fresh.named_parameters(recurse=False), *fresh.named_buffers(recurse=False)]:
         initialization.copy_(getattr(position, name), value)

@@ -173,7 +173,18 @@ class Block(nn.Module):
 class GPT(nn.Module):
     """Token ids -> logits of the next token, embeddings tied with the output."""
 
-    def __init__(self, config: ModelConfig, vocabulary_size: int, position: PositionFactory):
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary_size: int,
+        position: PositionFactory,
+        table_std: float | None = None,
+    ):
+        """Make a model with random weights.
+
+        Tables that `position` adds to the token embeddings start with the standard deviation `table_std`, which is
+        `config.weight_std` by default, as that of the token embeddings is.
+        """
         super().__init__()
         self.config = config
         self.tokens = nn.Embedding(vocabulary_size, config.dimension)
@@ -182,6 +193,7 @@ class GPT(nn.Module):
         )
         self.norm = nn.LayerNorm(config.dimension)
         self._initialise()
+        self.position.initialise(config.weight_std if table_std is None else table_std)
 
     def forward(
         self,

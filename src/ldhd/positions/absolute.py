@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ldhd.positions.context import Context
-from ldhd.positions.position import Position
+from ldhd.positions.position import TABLE_STD, Position
 
 
 class Absolute(Position):
@@ -29,7 +29,11 @@ class Absolute(Position):
             raise ValueError(f"table_size must be at least 1, got {table_size}")
         self.table_size = table_size
         if layer == 0:
-            self.table = nn.Parameter(0.02 * torch.randn(table_size, dimension))
+            self.table = nn.Parameter(TABLE_STD * torch.randn(table_size, dimension))
+
+    def initialise(self, std: float) -> None:
+        with torch.no_grad():
+            self.table.mul_(std / TABLE_STD)
 
     def check_fits(self, tokens: Sequence[str], training: bool) -> None:
         if len(tokens) > self.table_size:

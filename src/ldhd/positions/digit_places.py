@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from ldhd.positions.context import Cache, Context
-from ldhd.positions.position import Position
+from ldhd.positions.position import TABLE_STD, Position
 
 Ids = TypeVar("Ids", int, Tensor)
 
@@ -39,12 +39,16 @@ class DigitPlaces(Position):
             raise ValueError(f"max_offset must be from 0 to table_size - 1 = {table_size - 1}, got {max_offset}")
         self.max_offset, self.table_size, self.digit_tokens = max_offset, table_size, digit_tokens
         if layer == 0:
-            self.table = nn.Parameter(0.02 * torch.randn(table_size + 1, dimension))
+            self.table = nn.Parameter(TABLE_STD * torch.randn(table_size + 1, dimension))
 
     @staticmethod
     @abstractmethod
     def raised(ids: Ids, offset: Ids) -> Ids:
         """The ids of a sequence with its random offset."""
+
+    def initialise(self, std: float) -> None:
+        with torch.no_grad():
+            self.table.mul_(std / TABLE_STD)
 
     def check_fits(self, tokens: Sequence[str], training: bool) -> None:
         largest = max(_place(tokens, index) for index in range(len(tokens))) + (self.max_offset if training else 0)

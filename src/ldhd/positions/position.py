@@ -10,6 +10,9 @@ from torch import Tensor, nn
 
 from ldhd.positions.context import Context
 
+TABLE_STD = 0.02
+"""Standard deviation of the initial tables that are added to token embeddings, unless a model has one of its own."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -65,6 +68,12 @@ class Position(nn.Module, ABC):
 
     removed_options: ClassVar[tuple[str, ...]] = ()
     """Options that it once had, with the value None in every stored config; they are part of the hash."""
+
+    def initialise(self, std: float) -> None:
+        """Give tables that are added to the token embeddings the standard deviation of a model's initial weights.
+
+        A model calls it once for the embedding of its first layer. Without that call it is `TABLE_STD`.
+        """
 
     @classmethod
     def current_options(cls, options: Mapping[str, Any]) -> dict[str, Any]:

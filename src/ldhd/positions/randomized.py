@@ -94,6 +94,9 @@ class RandomizedAbsolute(Randomized):
     def wrap(self) -> Position:
         return Absolute(self.dimension, self.heads, self.layer, table_size=self.max_length)
 
+    def initialise(self, std: float) -> None:
+        self.wrapped.initialise(std)
+
     def embed(self, tokens: Int[Tensor, "B q"], context: Context) -> Float[Tensor, "B q D"] | float:
         return self.wrapped.embed(tokens, replace(context, positions=self.ids(context.positions, context)))
 

@@ -23,6 +23,10 @@ class Sum(Position):
                 raise ValueError(f"{type(term).__name__} does not only add and cannot be one term of a sum")
         self.terms = nn.ModuleList(terms)
 
+    def initialise(self, std: float) -> None:
+        for term, _ in self._each(None):
+            term.initialise(std)
+
     def check_fits(self, tokens: Sequence[str], training: bool) -> None:
         for term, _ in self._each(None):
             term.check_fits(tokens, training)
