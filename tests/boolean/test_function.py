@@ -1,11 +1,11 @@
-"""Functions by their values: coefficients, degree, variables, restriction."""
+"""Functions by their values: coefficients, degree, variables."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from ldhd.boolean import BooleanFunction, FourierBasis, cube_points, subcube_points
+from ldhd.boolean import BooleanFunction, FourierBasis, cube_points
 
 
 def example():
@@ -43,17 +43,9 @@ def test_degree_counts_what_is_small_but_there():
     assert (f.degree, f.influential) == (1, (3,))
 
 
-def test_restriction_fixes_the_later_variables_at_one():
-    f = BooleanFunction(np.random.default_rng(0).normal(size=32))
-    for n in range(6):
-        assert np.array_equal(f.restrict(n).values, f(subcube_points(5, n)))
-    assert dict(example().restrict(1).fourier) == {(): 3.0, (1,): 4.0}
-
-
 def test_parity_depends_on_everything():
     f = BooleanFunction.of(lambda x: x.prod(axis=1), 15)
     assert f.degree == f.sparsity == 15
-    assert f.restrict(4).influential == (1, 2, 3, 4)
 
 
 def test_dimension_zero_is_a_constant():
@@ -104,8 +96,6 @@ def test_what_is_no_function_is_refused(values, message):
 def test_wrong_use_is_refused():
     with pytest.raises(ValueError, match=r"one value a point, got shape \(8, 3\) for 8"):
         BooleanFunction.of(lambda x: x, 3)
-    with pytest.raises(ValueError, match="got n = 3"):
-        example().restrict(3)
     with pytest.raises(ValueError, match="points have 3 coordinates, the cube has N = 2"):
         example()([[1, 1, 1]])
     with pytest.raises(ValueError, match=r"the 2\^50 values of a function would need"):

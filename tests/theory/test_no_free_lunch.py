@@ -12,8 +12,6 @@ from ldhd.theory.error import squared_loss, zero_one_loss
 from ldhd.theory.no_free_lunch import (
     FiniteProblem,
     check_all_pairs,
-    closed_form_sum,
-    compare_concepts,
     enumerated_sum,
     has_constant_row_sums,
     uniform_problem,
@@ -37,6 +35,15 @@ def test_the_theorem_holds_exactly_where_the_row_sums_are_constant(problem):
     check = check_all_pairs(problem)
     assert check.holds == has_constant_row_sums(problem)
     assert (check.counterexample is None) == check.holds
+
+
+def closed_form_sum(problem, concept):
+    """S(c) by the formula of the proof."""
+    weight = dict(zip(problem.points, problem.weights, strict=True))
+    inside = sum(weight[x] * problem.losses[concept[x], concept[x]] for x in problem.known)
+    outside = sum(weight[x] * problem.row_sums[concept[x]] for x in problem.unknown)
+    count = len(problem.labels)
+    return count ** len(problem.unknown) * inside + count ** (len(problem.unknown) - 1) * outside
 
 
 @given(problems(), st.data())
@@ -68,14 +75,8 @@ def test_squared_loss_on_three_labels_fails_with_a_counterexample():
     assert problem.row_sums == {-1: 5, 0: 2, 1: 5}
     first, second, first_sum, second_sum = check_all_pairs(problem).counterexample
     assert first_sum != second_sum
-    assert compare_concepts(problem, first, second) == (first_sum, second_sum)
+    assert (enumerated_sum(problem, first), enumerated_sum(problem, second)) == (first_sum, second_sum)
     assert all(first[x] == second[x] for x in points[:2])
-
-
-def test_concepts_must_agree_on_the_known_points():
-    problem = uniform_problem("ab", "a", (0, 1), zero_one_loss)
-    with pytest.raises(ValueError, match="agree on X_N0, got 0 and 1 at 'a'"):
-        compare_concepts(problem, {"a": 0, "b": 0}, {"a": 1, "b": 0})
 
 
 @pytest.mark.parametrize(
@@ -95,18 +96,7 @@ def test_bad_problems_are_refused(known, labels, weights, message):
         FiniteProblem(("a", "b"), frozenset(known), labels, zero_one_loss, weights)
 
 
-def test_bad_concepts_are_refused():
-    problem = uniform_problem("ab", "a", (0, 1), zero_one_loss)
-    with pytest.raises(ValueError, match="no label at 'b'"):
-        enumerated_sum(problem, {"a": 0})
-    with pytest.raises(ValueError, match="got 7 at 'b'"):
-        closed_form_sum(problem, {"a": 0, "b": 7})
-
-
 def test_large_enumerations_are_refused_before_they_start():
     problem = uniform_problem(range(30), range(3), (0, 1), zero_one_loss)
     with pytest.raises(ValueError, match=f"more than {no_free_lunch.LARGEST_ENUMERATION}"):
-        enumerated_sum(problem, dict.fromkeys(range(30), 0))
-    with pytest.raises(ValueError, match="terms"):
         check_all_pairs(problem)
-    assert closed_form_sum(problem, dict.fromkeys(range(30), 0)) == 2**26 * Fraction(27, 30)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ldhd.boolean import GrpeBasis, PlaaBasis, cube_points, min_degree_interpolator, rpe_matrices, subcube_points
-from ldhd.theory.ape import ape_can_fit, ape_error, ape_gradient, flow_ape, symmetric_completion, train_ape
-from ldhd.theory.grpe import grpe_descent, grpe_flow, grpe_generalises, grpe_limit, grpe_rates, train_grpe
+from ldhd.theory.ape import ape_can_fit, ape_error, ape_gradient, symmetric_completion, train_ape
+from ldhd.theory.grpe import grpe_descent, grpe_flow, grpe_generalises, grpe_rates, train_grpe
 from ldhd.theory.plaa import low_dimensional_part, plaa, plaa_loss, q_matrix
 
 NEGATIVE = [[-1.0, 0.0], [0.0, 0.0]]
@@ -64,12 +64,12 @@ class TestApe:
             losses = [plaa_loss(np.triu(Q.T @ Q), A_star, 3) for Q in (P + shift, P - shift)]
             assert (losses[0] - losses[1]) / (2 * h) == pytest.approx(gradient[row, column], abs=1e-7)
 
-    @pytest.mark.parametrize("fit", [train_ape, flow_ape])
+    @pytest.mark.parametrize("flow", [False, True])
     @pytest.mark.parametrize("alpha", [1e-1, 1e-3, 1e-6])
-    def test_distance_is_exactly_as_stated(self, fit, alpha):
+    def test_distance_is_exactly_as_stated(self, flow, alpha):
         dimension, scale = 5, 2
         A_star = positive_definite(dimension)
-        model = fit(A_star, scale, alpha)
+        model = train_ape(A_star, scale, alpha, flow)
         assert model.loss < 1e-18
         assert ape_error(model.attention, A_star, scale) == pytest.approx(np.sqrt(dimension - scale) * alpha, abs=1e-9)
 
@@ -112,7 +112,7 @@ class TestGrpe:
         p = np.random.default_rng(2).normal(size=len(U))
         trained = train_grpe(U, p, scale, 1.0, 3000)[-1]
         assert np.allclose(trained, interpolator(U, p, scale), rtol=0, atol=1e-8)
-        assert np.allclose(trained, grpe_limit(U, p, scale), rtol=0, atol=1e-8)
+        assert np.allclose(trained, np.where(grpe_rates(U, scale) > 0, p, 0), rtol=0, atol=1e-8)
 
     def test_dynamics(self):
         U, p = rpe_matrices(6), np.random.default_rng(3).normal(size=6)
@@ -137,9 +137,8 @@ class TestGrpe:
 
     def test_single_entries_are_plaa(self):
         U = np.array([np.outer(np.eye(3)[i], np.eye(3)[j]) for j in range(3) for i in range(j + 1)])
-        assert np.allclose(
-            np.tensordot(grpe_limit(U, np.arange(1.0, 7.0), 2), U, axes=1), [[1, 2, 0], [0, 3, 0], [0] * 3]
-        )
+        limit = grpe_flow(U, np.arange(1.0, 7.0), 2, 1e6)
+        assert np.allclose(np.tensordot(limit, U, axes=1), [[1, 2, 0], [0, 3, 0], [0] * 3])
 
     def test_rates(self):
         assert np.allclose(grpe_rates(rpe_matrices(3), 2), [(1 / 4 + 1 / 2) / 3, 1 / 4, 0.0])
@@ -171,7 +170,7 @@ class TestBadInput:
         for call in (
             lambda: q_matrix(3, scale),
             lambda: low_dimensional_part(np.eye(3), scale),
-            lambda: grpe_limit(rpe_matrices(3), np.ones(3), scale),
+            lambda: grpe_flow(rpe_matrices(3), np.ones(3), scale, [1.0]),
             lambda: grpe_generalises(rpe_matrices(3), np.ones(3), scale),
         ):
             with pytest.raises(ValueError, match=f"N0 = 0 .. N = 3, got N0 = {scale}"):
@@ -185,4 +184,4 @@ class TestBadInput:
         with pytest.raises(ValueError, match="got 0 and 5"):
             train_grpe(rpe_matrices(2), [1.0, 1.0], 1, 0, 5)
         with pytest.raises(RuntimeError, match="after 3 steps"):
-            flow_ape(np.eye(2), 1, 0.1, max_steps=3)
+            train_ape(np.eye(2), 1, 0.1, flow=True, max_steps=3)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ldhd.boolean import BooleanFunction, FourierBasis, GrpeBasis, PlaaBasis, cube_points, rpe_matrices
+from ldhd.boolean import BooleanFunction, FourierBasis, GrpeBasis, PlaaBasis, cube_points, point_indices, rpe_matrices
 from ldhd.theory import priming
-from ldhd.theory.priming import PrimingProblem, fewest_points, greedy_priming, priming_errors
+from ldhd.theory.priming import PrimingProblem, fewest_points, greedy_priming
 
 
 def linear(coefficients):
@@ -88,14 +88,15 @@ def test_parity_needs_every_point():
 
 def test_errors_along_a_given_order():
     """4 x_1 + 3 x_2 from X_1: the missing term is 3 (1 - x_2), squared 36 on half of the cube."""
-    errors = priming_errors(linear([4, 3]), FourierBasis(2), 1, [[-1, -1]])
-    assert errors == (pytest.approx(18.0), 0.0)
-    assert priming_errors(linear([4, 3]), FourierBasis(2), 1, np.zeros((0, 2))) == (pytest.approx(18.0),)
+    problem = PrimingProblem(linear([4, 3]), FourierBasis(2), 1)
+    assert problem.priming([3]).errors == (pytest.approx(18.0), 0.0)
+    assert problem.priming([]).errors == (pytest.approx(18.0),)
 
 
 def test_points_are_returned_in_the_order_of_their_errors():
     found = greedy_priming(linear([1, 2, 4]), FourierBasis(3), 1)
-    assert priming_errors(linear([1, 2, 4]), FourierBasis(3), 1, found.points) == found.errors
+    problem = PrimingProblem(linear([1, 2, 4]), FourierBasis(3), 1)
+    assert problem.priming(point_indices(found.points).tolist()).errors == found.errors
 
 
 @pytest.mark.parametrize("training_scale", [-1, 2, 5])
@@ -107,11 +108,6 @@ def test_bad_scales_are_refused(training_scale):
 def test_a_concept_outside_the_span_is_refused():
     with pytest.raises(ValueError, match="span"):
         fewest_points(BooleanFunction(np.ones(4)), PlaaBasis(2), 1)
-
-
-def test_bad_points_are_refused():
-    with pytest.raises(ValueError, match="coordinates are -1 or 1, got 2"):
-        priming_errors(linear([1, 2]), FourierBasis(2), 1, [[1, 2]])
 
 
 def test_a_search_too_large_is_refused(monkeypatch):

@@ -15,7 +15,7 @@ from ldhd.theory.activations import (
 )
 from ldhd.theory.feature_kernel import feature_kernel, kernel_interpolator
 from ldhd.theory.feature_spectrum import closed_form, decay_slope, feature_spectrum, retained_share
-from ldhd.theory.random_features import minimum_norm, sample_features, train
+from ldhd.theory.random_features import minimum_norm, sample_features
 from ldhd.theory.sampling_error import sampling_error
 
 VALUES = np.array([1.0, -0.5, 2.0, 0.7])
@@ -128,22 +128,12 @@ class TestSampledFeatures:
     def test_descent_converges_to_the_minimum_norm(self):
         points = subcube_points(4, 2)
         features = sample_features(RELU, np.eye(4), 500, np.random.default_rng(3))
-        trained, limit = train(features, points, VALUES, tolerance=1e-10), minimum_norm(features, points, VALUES)
-        assert trained.steps > 0
-        assert trained.residual < 1e-8
-        assert np.allclose(trained.a, limit.a, atol=1e-8)
-
-    def test_descent_is_descent_on_the_parameters(self):
-        """The iterates of the m coordinates c are those of a, step by step."""
-        points = subcube_points(3, 1)
-        features = sample_features(RELU, np.eye(3), 6, np.random.default_rng(4))
-        matrix, a = features(points), np.zeros(6)
-        values = np.array([1.0, 2.0])
-        step = 1 / np.linalg.eigvalsh(matrix @ matrix.T / 2)[-1]
-        trained = train(features, points, values, tolerance=1e-3)
-        for _ in range(trained.steps):
-            a -= step * matrix.T @ (matrix @ a - values) / 2
-        assert np.allclose(trained.a, a, atol=1e-12)
+        matrix, a = features(points), np.zeros(500)
+        step = len(points) / np.linalg.eigvalsh(matrix @ matrix.T)[-1]
+        for _ in range(20_000):
+            a -= step * matrix.T @ (matrix @ a - VALUES) / len(points)
+        assert np.allclose(matrix @ a, VALUES, atol=1e-8)
+        assert np.allclose(minimum_norm(features, points, VALUES).a, a, atol=1e-8)
 
     def test_identity_projection_is_the_plain_model(self):
         """sigma(<w, x> + b) / sqrt(K), one point and feature after the other."""
@@ -187,18 +177,11 @@ class TestBadInput:
     def test_training_set(self):
         features = sample_features(RELU, np.eye(2), 3, np.random.default_rng(0))
         with pytest.raises(ValueError, match=r"shape \(m, 2\) with m > 0, got shape \(0, 2\)"):
-            train(features, np.ones((0, 2)), [])
+            minimum_norm(features, np.ones((0, 2)), [])
         with pytest.raises(ValueError, match="one value a point"):
             minimum_norm(features, [[1, 1]], [1.0, 2.0])
         with pytest.raises(ValueError, match="finite numbers, got nan"):
             minimum_norm(features, [[1, 1]], [np.nan])
-        with pytest.raises(ValueError, match="tolerance is a positive number, got 0"):
-            train(features, [[1, 1]], [1.0], tolerance=0)
-
-    def test_not_enough_steps(self):
-        features = sample_features(RELU, np.eye(2), 50, np.random.default_rng(0))
-        with pytest.raises(RuntimeError, match="after 1 steps"):
-            train(features, subcube_points(2, 2), VALUES, max_steps=1)
 
     def test_values_out_of_reach(self):
         """Both points have the same projection."""

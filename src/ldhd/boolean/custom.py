@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from ldhd.boolean.basis import Key, ListedBasis
 from ldhd.boolean.cube import Points, check_dimension, point_indices
-from ldhd.boolean.function import BooleanFunction, degrees_of
-from ldhd.boolean.independence import check_independent
+from ldhd.boolean.function import BooleanFunction
+from ldhd.boolean.independence import independent_degrees
 from ldhd.boolean.memory import check_memory
 from ldhd.boolean.rational import to_fractions
-from ldhd.boolean.transform import fourier
 
 
 class CustomBasis(ListedBasis):
@@ -33,10 +32,7 @@ class CustomBasis(ListedBasis):
         check_memory(3 * len(elements) * 2**dimension, f"{len(elements)} functions with 2^{dimension} values each")
         self.functions = {key: _function(key, element, dimension) for key, element in elements.items()}
         rows = np.array([function.values for function in self.functions.values()], np.float64)
-        keys = list(self.functions)
-        check_independent(rows, keys)
-        degrees = degrees_of(np.array([fourier(row) for row in rows]))
-        super().__init__(dimension, {key: int(degree) for key, degree in zip(keys, degrees, strict=True)})
+        super().__init__(dimension, independent_degrees(rows, list(self.functions)))
 
     def evaluate(self, points: Points, keys: Sequence[Key], exact: bool = False) -> NDArray[Any]:
         indices = point_indices(points)

@@ -85,12 +85,6 @@ class BooleanFunction:
         """|I(f)|; f is k-sparse if this is at most k."""
         return len(self.influential)
 
-    def restrict(self, scale: int) -> "BooleanFunction":
-        """f on X_n = {-1, 1}^n x {1}^{N-n}, as a function of the first n variables."""
-        if not 0 <= scale <= self.dimension:
-            raise ValueError(f"X_n exists for n = 0 .. N = {self.dimension}, got n = {scale}")
-        return BooleanFunction(self.values[: 2**scale])
-
 
 def degrees_of(coefficients: NDArray[Any]) -> NDArray[np.int64]:
     """The degree of each row of Fourier coefficients: the largest |S| with a coefficient beyond rounding."""

@@ -1,13 +1,14 @@
-"""Whether functions on the cube are linearly independent, and if not, which one is superfluous."""
+"""The degrees of functions on the cube, and whether they are linearly independent."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldhd.boolean.basis import Key
+from ldhd.boolean.function import degrees_of
 from ldhd.boolean.memory import check_memory
+from ldhd.boolean.transform import fourier
 
 # An element closer to the span of those before it than this, at length one, counts as lying in it.
 DEPENDENT_DISTANCE = 1e-10
@@ -16,11 +17,11 @@ DEPENDENT_DISTANCE = 1e-10
 VANISHING_LENGTH = 1e-13
 
 
-def check_independent(rows: NDArray[Any], keys: Sequence[Key]) -> None:
-    """ValueError naming the first row that is zero or a combination of the rows before it.
+def independent_degrees(rows: NDArray[np.float64], keys: Sequence[Key]) -> dict[Key, int]:
+    """Return the degree of each function; the rows, shape (functions, 2^N), hold their values on the cube.
 
-    With rows of length one, the diagonal of R in the QR decomposition of their transpose holds each row's distance
-    from the span of those before it.
+    A ValueError names the first row that is zero or a combination of the rows before it. With rows of length one, the
+    diagonal of R in the QR decomposition of their transpose holds each row's distance from the span of those before it.
     """
     count, length = rows.shape
     if count > length:
@@ -35,3 +36,4 @@ def check_independent(rows: NDArray[Any], keys: Sequence[Key]) -> None:
     if np.any(distances < DEPENDENT_DISTANCE):
         key = keys[int(np.flatnonzero(distances < DEPENDENT_DISTANCE)[0])]
         raise ValueError(f"the basis is linearly dependent: element {key!r} is a combination of those before it")
+    return dict(zip(keys, degrees_of(np.array([fourier(row) for row in rows])).tolist(), strict=True))

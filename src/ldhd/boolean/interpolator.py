@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from ldhd.boolean.basis import Basis
 from ldhd.boolean.characters import FourierBasis
-from ldhd.boolean.cosets import solve_affine, solve_subcube
-from ldhd.boolean.cube import Points, check_points
+from ldhd.boolean.cube import Points, check_points, point_indices
 from ldhd.boolean.expansion import Expansion
 from ldhd.boolean.layers import solve_layers
 from ldhd.boolean.rational import to_fractions
+from ldhd.boolean.subset import FourierCoefficients
+from ldhd.boolean.transform import fourier
 
 # Values at a repeated point may differ by rounding, relative to the largest value.
 REPEAT_TOLERANCE = 1e-12
@@ -40,13 +41,23 @@ def min_degree_interpolator(points: Any, values: Any, basis: Basis, exact: bool 
     return replace(found, residual=max(abs(found(points) - values).tolist()))
 
 
+def solve_subcube(points: Points, values: NDArray[Any]) -> FourierCoefficients | None:
+    """Return the Fourier min-degree interpolator of distinct points that are a whole subcube; None if they are not.
+
+    All characters that differ only in fixed variables agree there up to a sign. The one of least degree is unique: it
+    has free variables alone, whatever N is.
+    """
+    free = np.flatnonzero(np.any(points != points[0], axis=0))
+    if len(points) != 2 ** len(free):
+        return None
+    ordered = np.empty_like(values)
+    ordered[point_indices(points[:, free])] = values
+    return FourierCoefficients(fourier(ordered), tuple((free + 1).tolist()), points.shape[1])
+
+
 def _solve(points: Points, values: NDArray[Any], basis: Basis, exact: bool) -> Expansion:
-    if isinstance(basis, FourierBasis):
-        for shortcut in (solve_subcube, solve_affine):
-            coefficients = shortcut(points, values)
-            if coefficients is not None:
-                return Expansion(basis, coefficients, exact)
-    return Expansion(basis, solve_layers(points, values, basis, exact), exact)
+    coefficients = solve_subcube(points, values) if isinstance(basis, FourierBasis) else None
+    return Expansion(basis, coefficients or solve_layers(points, values, basis, exact), exact)
 
 
 def _read_values(values: Any, count: int, exact: bool) -> NDArray[Any]:

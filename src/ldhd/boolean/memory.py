@@ -12,7 +12,14 @@ FALLBACK_BYTES = 4 * 2**30
 
 def memory_limit() -> int:
     """Half of the memory of this machine or control group, in bytes: room for the caller's own arrays remains."""
-    return min(_machine_bytes(), _control_group_bytes()) // 2
+    try:
+        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        machine = FALLBACK_BYTES
+    try:
+        return min(machine, int(CONTROL_GROUP_LIMIT.read_text())) // 2
+    except (OSError, ValueError):  # no such file, or the word "max"
+        return machine // 2
 
 
 def check_memory(entries: int, what: str, bytes_each: int = 8) -> None:
@@ -22,20 +29,6 @@ def check_memory(entries: int, what: str, bytes_each: int = 8) -> None:
         raise ValueError(
             f"{what} would need {_readable(needed)} of memory, more than the {_readable(limit)} allowed (half of all)"
         )
-
-
-def _machine_bytes() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return FALLBACK_BYTES
-
-
-def _control_group_bytes() -> int:
-    try:
-        return int(CONTROL_GROUP_LIMIT.read_text())
-    except (OSError, ValueError):  # no such file, or the word "max"
-        return _machine_bytes()
 
 
 def _readable(size: int) -> str:

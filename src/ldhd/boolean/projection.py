@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from ldhd.boolean.basis import ListedBasis
 from ldhd.boolean.cube import Points, cube_points
-from ldhd.boolean.function import degrees_of
-from ldhd.boolean.independence import check_independent
+from ldhd.boolean.independence import independent_degrees
 from ldhd.boolean.memory import check_memory
 from ldhd.boolean.rational import to_fractions
 from ldhd.boolean.subset import Subset
-from ldhd.boolean.transform import walsh_hadamard
 
 # How far V^T V may be from the identity.
 ORTHONORMAL_TOLERANCE = 1e-9
@@ -35,12 +33,7 @@ class ProjectionBasis(ListedBasis):
         dimension, count = self.V.shape
         check_memory(4 * 2**count * 2**dimension, f"B(V) with 2^{count} elements on 2^{dimension} points")
         subsets = [subset for size in range(count + 1) for subset in combinations(range(1, count + 1), size)]
-        rows = np.ascontiguousarray(self.evaluate(cube_points(dimension), subsets).T)
-        check_independent(rows, subsets)
-        for row in rows:
-            walsh_hadamard(row)
-        degrees = degrees_of(rows)
-        super().__init__(dimension, {subset: int(degree) for subset, degree in zip(subsets, degrees, strict=True)})
+        super().__init__(dimension, independent_degrees(self.evaluate(cube_points(dimension), subsets).T, subsets))
 
     def evaluate(self, points: Points, keys: Sequence[Subset], exact: bool = False) -> NDArray[Any]:
         if exact:

@@ -9,7 +9,6 @@ where A~* is the part of A* within [N0] x [N0]. The loss can reach 0 only if the
 triangle of that part is positive semidefinite, for it must equal (P^T P)_{[N0],[N0]}.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,14 +43,26 @@ def ape_gradient(P: Floats, A_star: Floats, scale: int) -> Floats:
     return P @ (S + S.T)
 
 
-def train_ape(A_star: Any, scale: int, alpha: float, tolerance: float = 1e-11, max_steps: int = 200_000) -> ApeModel:
-    """Gradient descent, until the norm of the gradient is at most `tolerance`."""
-    return _train(_descend, A_star, scale, alpha, tolerance, max_steps)
+def train_ape(
+    A_star: Any, scale: int, alpha: float, flow: bool = False, tolerance: float = 1e-11, max_steps: int = 200_000
+) -> ApeModel:
+    """Train until the norm of the gradient is at most `tolerance`.
 
-
-def flow_ape(A_star: Any, scale: int, alpha: float, tolerance: float = 1e-11, max_steps: int = 200_000) -> ApeModel:
-    """Gradient flow dP/dt = -grad L, by the classical Runge-Kutta method, until ||grad L|| <= `tolerance`."""
-    return _train(_runge_kutta, A_star, scale, alpha, tolerance, max_steps)
+    The method is gradient descent, or with `flow` gradient flow dP/dt = -grad L by the classical Runge-Kutta method.
+    """
+    A_star = check_upper_triangular(A_star)
+    if not alpha > 0:
+        raise ValueError(f"alpha is a positive number, got {alpha!r}")
+    move = _runge_kutta if flow else _descend
+    P = np.sqrt(alpha) * np.eye(len(A_star))  # any other P_0 is an isometry times this one, and so is its path
+    # Where P^T P is about as large as A*, the curvature is at most about 2 max(Q^2) (2 ||A*||), max(Q^2) = 1/2.
+    step = 1 / (4 * (float(np.linalg.norm(A_star)) + alpha))
+    for steps in range(max_steps + 1):
+        gradient = float(np.linalg.norm(ape_gradient(P, A_star, scale)))
+        if gradient <= tolerance:
+            return ApeModel(P, plaa_loss(np.triu(P.T @ P), A_star, scale), gradient, steps)
+        P = move(P, A_star, scale, step)
+    raise RuntimeError(f"the gradient is still {gradient:.3g} after {max_steps} steps, more than {tolerance}")
 
 
 def ape_error(attention: Any, A_star: Any, scale: int) -> float:
@@ -69,28 +80,6 @@ def ape_can_fit(A_star: Any, scale: int) -> bool:
     """Whether some P has loss 0 on X_{N0}: whether the symmetric completion is positive semidefinite."""
     eigenvalues = np.linalg.eigvalsh(symmetric_completion(A_star, scale))
     return bool(np.all(eigenvalues >= -EIGENVALUE_TOLERANCE * np.max(np.abs(eigenvalues), initial=0.0)))
-
-
-def _train(
-    move: Callable[[Floats, Floats, int, float], Floats],
-    A_star: Any,
-    scale: int,
-    alpha: float,
-    tolerance: float,
-    max_steps: int,
-) -> ApeModel:
-    A_star = check_upper_triangular(A_star)
-    if not alpha > 0:
-        raise ValueError(f"alpha is a positive number, got {alpha!r}")
-    P = np.sqrt(alpha) * np.eye(len(A_star))  # any other P_0 is an isometry times this one, and so is its path
-    # Where P^T P is about as large as A*, the curvature is at most about 2 max(Q^2) (2 ||A*||), max(Q^2) = 1/2.
-    step = 1 / (4 * (float(np.linalg.norm(A_star)) + alpha))
-    for steps in range(max_steps + 1):
-        gradient = float(np.linalg.norm(ape_gradient(P, A_star, scale)))
-        if gradient <= tolerance:
-            return ApeModel(P, plaa_loss(np.triu(P.T @ P), A_star, scale), gradient, steps)
-        P = move(P, A_star, scale, step)
-    raise RuntimeError(f"the gradient is still {gradient:.3g} after {max_steps} steps, more than {tolerance}")
 
 
 def _descend(P: Floats, A_star: Floats, scale: int, step: float) -> Floats:

@@ -14,7 +14,7 @@ from ldhd.boolean import (
     subcube_points,
 )
 from ldhd.theory.activations import RELU, Floats
-from ldhd.theory.ape import ApeModel, ape_can_fit, ape_error, flow_ape, train_ape
+from ldhd.theory.ape import ApeModel, ape_can_fit, ape_error, train_ape
 from ldhd.theory.feature_kernel import feature_kernel
 from ldhd.theory.finding import ROUNDING, Finding, judge, largest
 from ldhd.theory.grpe import grpe_descent, grpe_flow, grpe_generalises, grpe_rates, train_grpe
@@ -25,7 +25,8 @@ def theorem_3() -> Finding:
     """PLAA with APE: the limit of small initialisation, what it cannot fit, and which coefficients stay zero."""
     dimension, scale = 5, 3
     A_star = _positive_definite(dimension)
-    models = {alpha: (train_ape(A_star, scale, alpha), flow_ape(A_star, scale, alpha)) for alpha in (1e-1, 1e-3, 1e-5)}
+    alphas = (1e-1, 1e-3, 1e-5)
+    models = {alpha: [train_ape(A_star, scale, alpha, flow) for flow in (False, True)] for alpha in alphas}
     distances = [
         abs(ape_error(model.attention, A_star, scale) - np.sqrt(dimension - scale) * alpha)
         for alpha, pair in models.items()

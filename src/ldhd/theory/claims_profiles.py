@@ -9,18 +9,19 @@ from numpy.typing import NDArray
 from ldhd.boolean import (
     Basis,
     BooleanFunction,
+    Expansion,
     FourierBasis,
     GrpeBasis,
     PlaaBasis,
     cube_points,
     degree_profile,
-    expand,
     fourier,
     inverse_fourier,
     min_degree_interpolator,
     rpe_matrices,
     subcube_points,
 )
+from ldhd.boolean.cube import Points
 from ldhd.boolean.rational import pivots, to_fractions
 from ldhd.theory.finding import Finding, judge
 
@@ -58,6 +59,7 @@ def definition_2() -> Finding:
 
 def definition_3() -> Finding:
     """Interpolators on X_2 of {-1, 1}^3 among all functions and within the span of three bases."""
+    points = subcube_points(DIMENSION, TRAINING_SCALE)
     bases = {
         "fourier": FourierBasis(DIMENSION),
         "plaa": PlaaBasis(DIMENSION),
@@ -72,7 +74,12 @@ def definition_3() -> Finding:
         judge(printed, unique, amends=True),
         "The interpolators must be restricted to span(B), since other functions have no profile w.r.t. B. If c equals "
         "an element of the span on X' there is exactly one such interpolator, otherwise none.",
-        {**evidence, "constant_1_has_an_interpolator_in_the_span_of_plaa": _has_interpolator(bases["plaa"])},
+        {
+            **evidence,
+            "constant_1_has_an_interpolator_in_the_span_of_plaa": _has_interpolator(
+                points, [1] * len(points), bases["plaa"]
+            ),
+        },
     )
 
 
@@ -116,12 +123,17 @@ def _interpolators(basis: Basis) -> dict[str, Any]:
     solved = min_degree_interpolator(points, values, basis, exact=True)
     solution = np.array([solved[key] for key in keys], object)
     others = solution + _combinations(null_vectors, generator)
-    least, profiles = solved.degree_profile, [_profile(other, keys, basis) for other in others]
+    expansions = [Expansion(basis, dict(zip(keys, other, strict=True)), exact=True) for other in others]
+    least, profiles = solved.degree_profile, [expansion.degree_profile for expansion in expansions]
     everything = 2**DIMENSION - len(points)
+    # Interpolators with random values outside X'.
+    extensions = [np.append(values, to_fractions(generator.integers(-3, 4, size=everything))) for _ in range(20)]
     return {
         "dimension_of_all_interpolators": everything,
         "dimension_within_the_span": len(null_vectors),
-        "interpolators_outside_the_span": sum(not _in_span(values, basis, generator) for _ in range(20)),
+        "interpolators_outside_the_span": sum(
+            not _has_interpolator(cube_points(DIMENSION), extension, basis) for extension in extensions
+        ),
         "others_tried": len(others),
         "others_with_a_profile_not_larger": sum(profile <= least for profile in profiles),
         "others_not_larger_as_d_tuples": sum(profile[:-1] <= least[:-1] for profile in profiles),
@@ -137,27 +149,9 @@ def _combinations(null_vectors: NDArray[Any], generator: np.random.Generator) ->
     return np.concatenate([factors @ null_vectors, factors @ null_vectors * Fraction(1, 1000)])
 
 
-def _profile(coefficients: NDArray[Any], keys: list[Any], basis: Basis) -> tuple[Fraction, ...]:
-    sums = [Fraction(0)] * (basis.largest_degree + 1)
-    for key, coefficient in zip(keys, coefficients, strict=True):
-        sums[basis.largest_degree - basis.degree(key)] += coefficient**2
-    return tuple(sums)
-
-
-def _in_span(values: NDArray[Any], basis: Basis, generator: np.random.Generator) -> bool:
-    """Whether an interpolator with random values outside X' lies in the span."""
-    rest = to_fractions(generator.integers(-3, 4, size=2**DIMENSION - len(values)))
+def _has_interpolator(points: Points, values: Any, basis: Basis) -> bool:
     try:
-        expand(BooleanFunction(np.concatenate([values, rest])), basis, exact=True)
-    except ValueError:
-        return False
-    return True
-
-
-def _has_interpolator(basis: Basis) -> bool:
-    points = subcube_points(DIMENSION, TRAINING_SCALE)
-    try:
-        min_degree_interpolator(points, [1] * len(points), basis, exact=True)
+        min_degree_interpolator(points, values, basis, exact=True)
     except ValueError:
         return False
     return True

@@ -11,7 +11,6 @@ every concept c in the class".
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
-from math import log2
 from typing import Any, Protocol
 
 import numpy as np
@@ -112,65 +111,46 @@ def ldhd_error(
     draws: int = 1000,
     confidence: float = 0.95,
     seed: int = 0,
+    largest_enumeration: int = LARGEST_ENUMERATION,
 ) -> LdhdError:
     """The error of Definition 1 with samples of size m.
 
-    Exact, up to rounding, where both distributions are finite and D_1 has at most 4096 samples of size m. Otherwise the
-    mean over `draws` independent samples, each tested on one point of D_2 (on all of D_2 if it is finite), with a
-    Wilson interval. For losses in [0, bound], which is checked, it is conservative, and it does not shrink to a point
-    when all draws happen to be zero.
+    Exact, up to rounding, where both distributions are finite and D_1 has at most `largest_enumeration` samples of size
+    m. Otherwise the mean over `draws` independent samples, each tested on one point of D_2 (on all of D_2 if it is
+    finite), with a Wilson interval. For losses in [0, bound], which is checked, it is conservative, and it does not
+    shrink to a point when all draws happen to be zero.
     """
     if m < 0:
         raise ValueError(f"the sample size m is a whole number from 0 up, got {m}")
-    trial = _Trial(algorithm, concept, loss, bound)
-    if isinstance(D1, FiniteDistribution) and isinstance(D2, FiniteDistribution) and _is_small(D1, m):
-        value = _enumerate(trial, D1, D2, m)
+
+    def losses(training: NDArray[Any], test: NDArray[Any]) -> Values:
+        learned = algorithm(training, concept(training))
+        found = np.asarray(loss(learned(test), concept(test)), np.float64)
+        allowed = (found >= 0) & (found <= bound)
+        if not np.all(allowed):
+            raise ValueError(f"losses lie between 0 and the bound {bound}, got {found[~allowed][0]}")
+        return found
+
+    if (
+        isinstance(D1, FiniteDistribution)
+        and isinstance(D2, FiniteDistribution)
+        and len(D1.points) ** m <= largest_enumeration
+    ):
+        value = 0.0
+        for choice in product(range(len(D1.points)), repeat=m):
+            chosen = np.array(choice, int)
+            value += float(np.prod(D1.weights[chosen]) * (D2.weights @ losses(D1.points[chosen], D2.points)))
         return LdhdError(value, value, value, exact=True)
     if draws < 1:
         raise ValueError(f"an estimate needs at least one draw, got {draws}")
-    mean = _estimate(trial, D1, D2, m, draws, seed)
-    low, high = wilson(draws * mean / bound, draws, confidence)
-    return LdhdError(mean, bound * low, bound * high, exact=False)
-
-
-@dataclass(frozen=True, eq=False)
-class _Trial:
-    """Train on one sample, test on some points."""
-
-    algorithm: Algorithm
-    concept: Function
-    loss: Loss
-    bound: float
-
-    def losses(self, training: NDArray[Any], test: NDArray[Any]) -> Values:
-        learned = self.algorithm(training, self.concept(training))
-        losses = np.asarray(self.loss(learned(test), self.concept(test)), np.float64)
-        allowed = (losses >= 0) & (losses <= self.bound)
-        if not np.all(allowed):
-            raise ValueError(f"losses lie between 0 and the bound {self.bound}, got {losses[~allowed][0]}")
-        return losses
-
-
-def _is_small(D1: FiniteDistribution, m: int) -> bool:
-    """Whether D_1 has few enough samples of size m; the power is not computed where it is astronomical."""
-    return m * log2(len(D1.points)) <= log2(LARGEST_ENUMERATION)
-
-
-def _enumerate(trial: _Trial, D1: FiniteDistribution, D2: FiniteDistribution, m: int) -> float:
-    total = 0.0
-    for choice in product(range(len(D1.points)), repeat=m):
-        chosen = np.array(choice, int)
-        total += float(np.prod(D1.weights[chosen]) * (D2.weights @ trial.losses(D1.points[chosen], D2.points)))
-    return total
-
-
-def _estimate(trial: _Trial, D1: Distribution, D2: Distribution, m: int, draws: int, seed: int) -> float:
     generator = np.random.default_rng(seed)
     total = 0.0
     for _ in range(draws):
         training = D1.sample(generator, m)
         if isinstance(D2, FiniteDistribution):
-            total += float(D2.weights @ trial.losses(training, D2.points))
+            total += float(D2.weights @ losses(training, D2.points))
         else:
-            total += float(trial.losses(training, D2.sample(generator, 1))[0])
-    return total / draws
+            total += float(losses(training, D2.sample(generator, 1))[0])
+    mean = total / draws
+    low, high = wilson(draws * mean / bound, draws, confidence)
+    return LdhdError(mean, bound * low, bound * high, exact=False)

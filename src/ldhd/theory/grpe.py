@@ -15,7 +15,6 @@ A parameter that X_{N0} does not see, lambda_k = 0, stays 0. RPE is `rpe_matrice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ldhd.boolean import GrpeBasis, subcube_points
 from ldhd.theory.activations import Floats
@@ -58,24 +57,15 @@ def train_grpe(U: Any, p_star: Any, scale: int, rate: float, steps: int) -> Floa
     return path
 
 
-def grpe_limit(U: Any, p_star: Any, scale: int) -> Floats:
-    """p(infinity): p*_k where lambda_k > 0, else 0."""
-    return np.where(_seen(U, scale), _read_parameters(p_star, len(np.asarray(U))), 0.0)
-
-
 def grpe_generalises(U: Any, c: Any, scale: int) -> bool:
     """Corollary 2: whether PLAA with GRPE, trained on X_{N0}, learns the concept sum of c_k b_k on all of X_N.
 
     It does if and only if {k : (U_k)_{[N0],[N0]} = 0} lies within {k : c_k = 0}.
     """
-    return bool(np.all(_seen(U, scale) | (_read_parameters(c, len(np.asarray(U))) == 0)))
-
-
-def _seen(U: Any, scale: int) -> NDArray[np.bool_]:
-    """Which k have lambda_k > 0: exactly those with a nonzero entry within [N0] x [N0]."""
     U = GrpeBasis(U).U
     check_training_scale(U.shape[1], scale)
-    return np.any(U[:, :scale, :scale] != 0, axis=(1, 2))
+    seen = np.any(U[:, :scale, :scale] != 0, axis=(1, 2))
+    return bool(np.all(seen | (_read_parameters(c, len(U)) == 0)))
 
 
 def _read_parameters(parameters: Any, count: int) -> Floats:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 Label = Hashable
@@ -108,56 +108,29 @@ def has_constant_row_sums(problem: FiniteProblem) -> bool:
 
 def enumerated_sum(problem: FiniteProblem, concept: Concept) -> Fraction:
     """S(c), by adding up the expected loss of every f that agrees with c on X_N0."""
-    _check_concept(problem, concept)
-    _check_enumeration(len(problem.labels) ** len(problem.unknown) * len(problem.points))
-    # Each row holds D(x) l(c(x), f(x)) for the labels f(x) that are allowed at x.
-    rows = [
-        _weighted_losses(problem, concept, x, weight) for x, weight in zip(problem.points, problem.weights, strict=True)
-    ]
+    rows = []  # D(x) l(c(x), f(x)) for the labels f(x) that are allowed at x
+    for x, weight in zip(problem.points, problem.weights, strict=True):
+        allowed = (concept[x],) if x in problem.known else problem.labels
+        rows.append([weight * problem.losses[concept[x], label] for label in allowed])
     return sum((sum(terms, Fraction(0)) for terms in product(*rows)), Fraction(0))
-
-
-def closed_form_sum(problem: FiniteProblem, concept: Concept) -> Fraction:
-    """S(c) by the formula of the proof, for problems too large to enumerate."""
-    _check_concept(problem, concept)
-    weight = dict(zip(problem.points, problem.weights, strict=True))
-    inside = sum((weight[x] * problem.losses[concept[x], concept[x]] for x in problem.known), Fraction(0))
-    outside = sum((weight[x] * problem.row_sums[concept[x]] for x in problem.unknown), Fraction(0))
-    count = len(problem.labels)
-    return count ** len(problem.unknown) * inside + count ** (len(problem.unknown) - 1) * outside
-
-
-def compare_concepts(problem: FiniteProblem, first: Concept, second: Concept) -> tuple[Fraction, Fraction]:
-    """The two sides of Theorem 1 for two concepts that agree on X_N0."""
-    for x in problem.points:
-        if x in problem.known and first[x] != second[x]:
-            raise ValueError(f"the concepts agree on X_N0, got {first[x]!r} and {second[x]!r} at {x!r}")
-    return enumerated_sum(problem, first), enumerated_sum(problem, second)
 
 
 def check_all_pairs(problem: FiniteProblem) -> PairwiseCheck:
     """Theorem 1 for every pair of different concepts that agree on X_N0, each sum by enumeration."""
-    count = len(problem.labels)
-    _check_enumeration(count ** (len(problem.points) + len(problem.unknown)) * len(problem.points))
+    terms = len(problem.labels) ** (len(problem.points) + len(problem.unknown)) * len(problem.points)
+    if terms > LARGEST_ENUMERATION:
+        raise ValueError(f"the enumeration has {terms} terms, more than {LARGEST_ENUMERATION}; take fewer points")
     agreeing: dict[tuple[Label, ...], list[tuple[Concept, Fraction]]] = {}
     for concept in problem.concepts():
         on_known = tuple(concept[x] for x in problem.points if x in problem.known)
         agreeing.setdefault(on_known, []).append((concept, enumerated_sum(problem, concept)))
-    pairs = violations = 0
+    pairs = [pair for group in agreeing.values() for pair in combinations(group, 2)]
+    violations = [(*first, *second) for first, second in pairs if first[1] != second[1]]
     counterexample = None
-    for group in agreeing.values():
-        for position, (first, first_sum) in enumerate(group):
-            for second, second_sum in group[position + 1 :]:
-                pairs += 1
-                if first_sum != second_sum:
-                    violations += 1
-                    counterexample = counterexample or (first, second, first_sum, second_sum)
-    return PairwiseCheck(pairs, violations, counterexample)
-
-
-def _weighted_losses(problem: FiniteProblem, concept: Concept, x: Hashable, weight: Fraction) -> list[Fraction]:
-    allowed = (concept[x],) if x in problem.known else problem.labels
-    return [weight * problem.losses[concept[x], label] for label in allowed]
+    if violations:
+        first, first_sum, second, second_sum = violations[0]
+        counterexample = first, second, first_sum, second_sum
+    return PairwiseCheck(len(pairs), len(violations), counterexample)
 
 
 def _check_distinct(items: tuple[Any, ...], what: str) -> None:
@@ -171,25 +144,7 @@ def _check_distinct(items: tuple[Any, ...], what: str) -> None:
 def _check_weights(weights: tuple[Any, ...], count: int) -> None:
     if len(weights) != count:
         raise ValueError(f"there is one weight a point, got {len(weights)} for {count} points")
-    for weight in weights:
-        if not weight > 0:
-            raise ValueError(
-                f"weights are positive, since the distribution has all of X_N as its support, got {weight}"
-            )
+    if not min(weights) > 0:
+        raise ValueError(f"weights are positive, since the distribution has all of X_N as support, got {min(weights)}")
     if sum(map(Fraction, weights)) != 1:
         raise ValueError(f"weights add up to 1, got {float(sum(weights))!r}; give fractions where floats round")
-
-
-def _check_concept(problem: FiniteProblem, concept: Concept) -> None:
-    for x in problem.points:
-        if x not in concept:
-            raise ValueError(f"the concept has no label at {x!r}")
-        if concept[x] not in problem.labels:
-            raise ValueError(f"labels are among {problem.labels}, got {concept[x]!r} at {x!r}")
-
-
-def _check_enumeration(terms: int) -> None:
-    if terms > LARGEST_ENUMERATION:
-        raise ValueError(
-            f"the enumeration has {terms} terms, more than {LARGEST_ENUMERATION}; take fewer points or labels"
-        )

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ldhd.boolean import Basis, BooleanFunction, cube_points, expand, min_degree_interpolator
-from ldhd.boolean.cube import Points, check_points
+from ldhd.boolean.cube import Points
 
 # Sets of added points that one search may try: some seconds.
 LARGEST_SEARCH = 5000
@@ -77,13 +77,6 @@ class PrimingProblem:
         return Priming(self.cube[list(added)], errors)
 
 
-def priming_errors(concept: BooleanFunction, basis: Basis, training_scale: int, points: Any) -> tuple[float, ...]:
-    """The mean squared error over X_N after adding the first 0, 1, 2, .. of these points, shape (k, N), to X_N0."""
-    problem = PrimingProblem(concept, basis, training_scale)
-    points = check_points(points, concept.dimension)
-    return problem.priming((points < 0) @ (1 << np.arange(concept.dimension))).errors
-
-
 def greedy_priming(concept: BooleanFunction, basis: Basis, training_scale: int) -> Priming:
     """Add whichever point leaves the least error until none is left: an upper bound on how many points are needed."""
     problem = PrimingProblem(concept, basis, training_scale)
@@ -100,11 +93,16 @@ def fewest_points(concept: BooleanFunction, basis: Basis, training_scale: int) -
     ValueError if there are more such sets than can be tried.
     """
     problem = PrimingProblem(concept, basis, training_scale)
-    needed = [point for point in problem.candidates if not problem.suffices(_without(problem.candidates, point))]
-    others = [point for point in problem.candidates if point not in needed]
+    candidates = problem.candidates
+    needed = [point for point in candidates if not problem.suffices(other for other in candidates if other != point)]
+    others = [point for point in candidates if point not in needed]
     greedy = _greedy(problem)
     for size in range(len(greedy) - len(needed)):
-        _check_search(comb(len(others), size), size, len(others))
+        if (sets := comb(len(others), size)) > LARGEST_SEARCH:
+            raise ValueError(
+                f"there are {sets} sets of {size} among {len(others)} points, more than {LARGEST_SEARCH}; "
+                "greedy_priming gives an upper bound"
+            )
         for chosen in combinations(others, size):
             if problem.suffices([*needed, *chosen]):
                 return problem.priming([*needed, *chosen])
@@ -117,15 +115,3 @@ def _greedy(problem: PrimingProblem) -> list[int]:
         left = [point for point in problem.candidates if point not in added]
         added.append(min(left, key=lambda point: problem.error([*added, point])))
     return added
-
-
-def _without(points: Iterable[int], absent: int) -> list[int]:
-    return [point for point in points if point != absent]
-
-
-def _check_search(sets: int, size: int, points: int) -> None:
-    if sets > LARGEST_SEARCH:
-        raise ValueError(
-            f"there are {sets} sets of {size} among {points} points, more than {LARGEST_SEARCH}; "
-            "greedy_priming gives an upper bound"
-        )

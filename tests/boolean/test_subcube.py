@@ -1,4 +1,4 @@
-"""The shortcuts give what the general solver gives."""
+"""Subcubes take a shortcut that gives what the general solver gives; affine subspaces share coefficients."""
 
 from fractions import Fraction
 
@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldhd.boolean import FourierBasis, cube_points, min_degree_interpolator, subcube_points
-from ldhd.boolean.cosets import solve_affine, solve_subcube
 from ldhd.boolean.cube import points_at
+from ldhd.boolean.interpolator import solve_subcube
 from ldhd.boolean.layers import solve_layers
 from ldhd.boolean.rational import to_fractions
 
@@ -39,34 +39,20 @@ def test_subcubes(dimension, free, fixed, exact):
     values = generator.integers(-5, 6, size=len(points))
     values = to_fractions(values) if exact else values.astype(float)
     agree(solve_subcube(points, values), points, values, FourierBasis(dimension), exact)
-    agree(solve_affine(points, values), points, values, FourierBasis(dimension), exact)
-
-
-@given(st.integers(1, 5), st.lists(st.integers(1, 31), max_size=5), st.integers(0, 31), st.booleans())
-def test_affine_subspaces(dimension, directions, origin, exact):
-    size = 2**dimension
-    points = affine_subspace(dimension, [direction % size for direction in directions], origin % size)
-    generator = np.random.default_rng(origin)
-    points = generator.permutation(points)
-    values = generator.integers(-5, 6, size=len(points))
-    values = to_fractions(values) if exact else values.astype(float)
-    agree(solve_affine(points, values), points, values, FourierBasis(dimension), exact)
 
 
 def test_other_sets_of_points_have_no_shortcut():
     values = np.arange(4.0)
     assert solve_subcube(cube_points(2)[:3], values[:3]) is None
-    assert solve_affine(cube_points(2)[:3], values[:3]) is None
     four = cube_points(3)[[0, 1, 2, 4]]
     assert solve_subcube(four, values) is None
-    assert solve_affine(four, values) is None
 
 
 def test_even_parity_shares_between_halves():
     """Where x_1 x_2 x_3 = 1, x_1 = x_2 x_3; where x_1 x_2 = 1, x_1 and x_2 get one half each."""
     even = affine_subspace(3, [3, 6], 0)
-    interpolator = min_degree_interpolator(even, even[:, 1] * even[:, 2], FourierBasis(3))
-    assert {key: value for key, value in interpolator.items() if value} == {(1,): 1.0}
+    interpolator = min_degree_interpolator(even, even[:, 1] * even[:, 2], FourierBasis(3), exact=True)
+    assert {key: value for key, value in interpolator.items() if value} == {(1,): 1}
     equal = affine_subspace(2, [3], 0)
     interpolator = min_degree_interpolator(equal, equal[:, 0], FourierBasis(2), exact=True)
     assert interpolator == {(): 0, (1,): Fraction(1, 2), (2,): Fraction(1, 2)}
