@@ -8,7 +8,9 @@ import pytest
 from plotly.offline import get_plotlyjs
 
 from contracts.command import ldhd
+from ldhd.experiments.groups import Group
 from ldhd.files import write_json
+from ldhd.report.headline import headline
 from ldhd.report.html import write_report
 from report.samples import (
     BENCH,
@@ -48,6 +50,21 @@ def test_headline_and_counts(sample):
     said = text_of(re.search(r"<header>.*?</header>", page, re.S)[0])
     assert "rpe-square generalises on copy and seems to generalise on addition; rpe fails on copy." in said
     assert "9 runs 2 tasks 2 embeddings 3 seeds 1 not fitted" in said
+
+
+def test_the_headline_counts_tasks_and_not_settings():
+    """Two settings of one embedding count once for each task, at the better of their verdicts."""
+
+    def group(task, label, beyond, seeds):
+        records = tuple(record_of(config_of(task, "rpe", seed), beyond) for seed in range(seeds))
+        return Group(task, "rpe", "small", records, label=label)
+
+    tasks = ("copy", "parity", "addition", "division")
+    groups = [group(task, f"rpe {seeds}", 1.0, seeds) for task in tasks for seeds in (3, 1)]
+    assert headline(groups) == "Of 4 tasks, <b>rpe</b> generalises on 4, each at its best setting."
+    fails = group("copy", "rpe 2", 0.0, 3)
+    assert headline([groups[0], fails]) == "<b>rpe</b> generalises on copy, each at its best setting."
+    assert headline([fails]) == "<b>rpe</b> fails on copy."
 
 
 def test_every_section_is_there_and_linked(sample):

@@ -19,7 +19,7 @@ from ldhd.report.look import look, looks
 from ldhd.report.page import Page
 from ldhd.report.prediction import repository
 from ldhd.report.runs import Runs
-from ldhd.statistics import paired
+from ldhd.statistics import Paired, paired
 
 MOST_SCALES = 12
 """Scales to choose from in a figure of one scale at a time."""
@@ -80,6 +80,7 @@ def task_section(page: Page, styled: Sequence[tuple[Group, Style]], places: Plac
     scales = evenly(scales_beyond(groups), MOST_SCALES)
     beyond = {f"scale {scale}": digit_figure(groups, styles, scale) for scale in scales}
     carries = {group.label: carry_panel(group) for group in groups}
+    compared = pairs(groups)
     return _section(
         f"task-{task}",
         task,
@@ -89,7 +90,8 @@ def task_section(page: Page, styled: Sequence[tuple[Group, Style]], places: Plac
         accuracy=page.add(accuracy_figure(groups, styles, links=links), 430),
         scales=notable_scales(groups),
         groups=styled,
-        pairs=pairs(groups),
+        pairs=compared,
+        fewest_seeds=min((len(found.seeds) for *_, found in compared), default=0),
         digits=page.add_choice(beyond, 360) if beyond else None,
         errors=[(group.label, _add_map(page, error_panel(group))) for group in groups],
         carries=[(label, _add_map(page, panel)) for label, panel in carries.items() if panel is not None],
@@ -106,29 +108,15 @@ def notable_scales(groups: Sequence[Group]) -> list[int]:
     return sorted({*within[-1:], *beyond[:1], *beyond[len(beyond) // 2 :][:1], *beyond[-1:]})
 
 
-def pairs(groups: Sequence[Group]) -> list[Section]:
+def pairs(groups: Sequence[Group]) -> list[tuple[Group, Group, int, Paired]]:
     """Compare every two groups, the better first, at the largest test scale and over the seeds they share."""
-    rows = []
+    found = []
     ranked = sorted(groups, key=lambda group: -group.mean(group.scales[-1]))
     for better, worse in combinations(ranked, 2):
         scale = max(set(better.scales) & set(worse.scales), default=0)
-        found = paired(better.by_seed(scale), worse.by_seed(scale))
-        if found is None:
-            continue
-        low, high = found.difference.low, found.difference.high
-        rows.append(
-            {
-                "better": better.label,
-                "worse": worse.label,
-                "scale": scale,
-                "mean": f"{100 * found.difference.value:+.1f}",
-                "interval": "" if low is None or high is None else f"{100 * low:+.1f} to {100 * high:+.1f}",
-                "seeds": len(found.seeds),
-                "score": f"{found.wins} : {found.losses}",
-                "p": f"{found.p:.3g}",
-            }
-        )
-    return rows
+        compared = paired(better.by_seed(scale), worse.by_seed(scale))
+        found += [] if compared is None else [(better, worse, scale, compared)]
+    return found
 
 
 def prediction_section(predictions: Mapping[str, Any], runs: Runs) -> Section:
