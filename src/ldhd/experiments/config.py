@@ -125,21 +125,22 @@ def make_config(
     """
     loaded = load_task(task)
     defaults = defaults_of(task, position, model)
-    (usual, _), (parts, rest) = _split(defaults.settings), _split(settings or {})
-    version = rest.pop("format_version", None)
-    size = {**lookup_only(defaults.model, MODELS, "model").model_dump(), **usual["model"], **parts["model"]}
-    scales = tuple(loaded.train_scales if train_scales is None else train_scales)
-    train = {"samples": loaded.latent.training_size(scales), **usual["train"], **parts["train"]}
+    settings = settings or {}
     if steps is not None:
-        if "steps" in parts["train"]:
-            raise ValueError(f"steps are given twice: {steps} and train.steps={train['steps']}")
-        train["steps"] = steps
+        if "train.steps" in settings:
+            raise ValueError(f"steps are given twice: {steps} and train.steps={settings['train.steps']}")
+        settings = {**settings, "train.steps": steps}
+    parts, rest = _split({**defaults.settings, **settings})
+    version = rest.pop("format_version", None)
+    scales = tuple(loaded.train_scales if train_scales is None else train_scales)
+    train = {"samples": loaded.latent.training_size(scales), **parts["train"]}
+    size = {**lookup_only(defaults.model, MODELS, "model").model_dump(), **parts["model"]}
     try:
         config = RunConfig(
             format_version=version or _format_version(position, size["weight_std"]),
             task=task,
             position=position,
-            position_options=position_options(position, {**usual["position"], **parts["position"]}),
+            position_options=position_options(position, parts["position"]),
             model=defaults.model,
             model_options=ModelConfig(**size),
             train=TrainConfig(**train),

@@ -35,12 +35,11 @@ GPT2: dict[str, Any] = {
     "train.weight_decay": 1.0,
     "train.batch_size": 512,
     "train.accumulation": 2,
-    "position.rpe-square.projections": "separate",
-    "position.rpe-square.anchor_scale": 1.0,
-    "position.rpe-square.max_distance": 256,
-    "position.rpe-absolute.projections": "separate",
-    "position.rpe-absolute.anchor_scale": 1.0,
-    "position.rpe-absolute.max_distance": 256,
+    **{
+        f"position.{name}.{option}": value
+        for name in ("rpe-square", "rpe-absolute")
+        for option, value in (("projections", "separate"), ("anchor_scale", 1.0), ("max_distance", 256))
+    },
 }
 """The paper's hyperparameters: 256 instances on each of two GPUs, gradients of two such batches added up."""
 
