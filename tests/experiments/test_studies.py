@@ -12,6 +12,7 @@ from contracts.command import ldhd
 from contracts.tiny import TINY
 from ldhd.experiments import RunFolder, make_config, run
 from ldhd.experiments.packing import pack, unpack
+from ldhd.experiments.parts import outline
 from ldhd.experiments.studies import Study, read_runs
 from ldhd.files import BadFileError
 from ldhd.lease import holding
@@ -191,3 +192,16 @@ def test_committed_results_are_few_files():
     sizes = [path.stat().st_size for name in listed.stdout.split("\0")[:-1] if (path := RESULTS / name).exists()]
     assert 0 < len(sizes) <= 80
     assert sum(sizes) <= 15_000_000
+
+
+def test_committed_runs_are_found_by_the_hashes_of_their_configs():
+    """Whatever was removed or renamed since, a stored config is the config it was, and its model can be built."""
+    outlined = set()
+    for stored in read_runs(RESULTS):
+        config = stored.config
+        assert config.hash == stored.record.hash
+        parts = config.model_options, config.position, config.position_options
+        if repr(parts) not in outlined:
+            outlined.add(repr(parts))
+            outline(*parts)
+    assert len(outlined) > 50

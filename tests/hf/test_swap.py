@@ -145,6 +145,23 @@ def test_gradients_reach_the_embedding():
     assert all(parameter.grad is not None and parameter.grad.any() for parameter in model.parameters())
 
 
+def test_a_loss_from_labels_holds_the_penalty_on_repeated_anchors():
+    """In training alone, as a term that the gradient knows; the other terms are those of a model without it."""
+    tokens = torch.tensor([[10, 1, 2, 1, 12, 1, 2, 1]])
+    losses, gradients = [], []
+    for unique in (0.0, 5.0):
+        torch.manual_seed(0)
+        model = swap_position(gpt2(n_layer=1), "latent-window", unique=unique).train()
+        torch.manual_seed(1)
+        losses.append(model(tokens, labels=tokens).loss)
+        losses[-1].backward()
+        gradients.append(model.transformer.h[0].attn.position.anchor.key.weight.grad)
+        with torch.no_grad():
+            assert model.eval()(tokens, labels=tokens, return_dict=False)[0].isfinite()
+    assert losses[1] > losses[0] + 1
+    assert not torch.allclose(*gradients)
+
+
 def test_random_ids_are_drawn_once_for_queries_and_keys():
     model = wild(swap_position(gpt2(n_layer=1), "randomized-rope")).train()
     position = model.transformer.h[0].attn.position

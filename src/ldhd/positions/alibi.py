@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from ldhd.positions.context import Queries
 from ldhd.positions.relative import Relative
 
 
@@ -26,9 +27,7 @@ class Alibi(Relative):
         super().__init__(dimension, heads, layer)
         self.register_buffer("slopes", torch.tensor(alibi_slopes(heads)), persistent=False)
 
-    def bias_at(
-        self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
-    ) -> Float[Tensor, "#B H q k"]:
+    def bias_at(self, q: Queries, queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]) -> Float[Tensor, "#B H q k"]:
         distance = (queries[:, :, None] - keys[:, None, :])[:, None]
         return (-self.slopes[:, None, None] * distance).to(q.dtype)
 

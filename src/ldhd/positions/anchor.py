@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from ldhd.positions.cache import append
-from ldhd.positions.context import Context
+from ldhd.positions.context import Context, Keys, Queries
 from ldhd.positions.kernels.aligned import align, key_rows, restore
 from ldhd.positions.kernels.precision import full_precision
 
@@ -83,7 +83,7 @@ class Anchor(nn.Module, ABC):
         self.heads, self.scale, self.hard = heads, scale, hard
 
     @abstractmethod
-    def forward(self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context) -> Anchors:
+    def forward(self, q: Queries, k: Keys, context: Context) -> Anchors:
         """Return the anchors of the queries."""
 
     def is_hard(self, context: Context) -> bool:
@@ -95,12 +95,10 @@ class PairScored(Anchor):
     """Anchors whose scores depend on the query and on the key."""
 
     @abstractmethod
-    def scores(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
-    ) -> Float[Tensor, "B H q k"]:
+    def scores(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
         """Return the scores of all pairs, visible or not."""
 
-    def forward(self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context) -> Anchors:
+    def forward(self, q: Queries, k: Keys, context: Context) -> Anchors:
         scores = full_precision(self.scores(q, k, context)).masked_fill_(~context.visible, -torch.inf)
         distances = _distances(scores) if self.is_hard(context) else None
         return Anchors(q.shape[-2], context.keys, pair_scores=scores, distances=distances)
@@ -114,9 +112,7 @@ class SeparateAnchor(PairScored):
         self.query = nn.Linear(dimension, dimension, bias=False)
         self.key = nn.Linear(dimension, dimension, bias=False)
 
-    def scores(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
-    ) -> Float[Tensor, "B H q k"]:
+    def scores(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
         assert context.hidden is not None
         queries, new = self._split(self.query(context.hidden)), self._split(self.key(context.hidden))
         keys = append(context.cache, "anchor_keys", new, -2, context.keys)
@@ -129,9 +125,7 @@ class SeparateAnchor(PairScored):
 class SharedAnchor(PairScored):
     """Scores (W_Q x_j) . (W_K x_l) with the projections of the attention, without 1/sqrt(d)."""
 
-    def scores(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
-    ) -> Float[Tensor, "B H q k"]:
+    def scores(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
         # the paper's anchors are the one place where the query of the attention is not divided by sqrt(d)
         return (self.scale * math.sqrt(q.shape[-1]) * q) @ k.transpose(-1, -2)
 
@@ -158,7 +152,7 @@ class KeyScored(Anchor):
 class KeyAnchor(KeyScored):
     """The softmax over l <= j of s(x_l): every position ranks the tokens before it alike."""
 
-    def forward(self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context) -> Anchors:
+    def forward(self, q: Queries, k: Keys, context: Context) -> Anchors:
         scores, queries = self.scores(context), q.shape[-2]
         distances = _distances_up_to(scores)[..., -queries:] if self.is_hard(context) else None
         return Anchors(queries, context.keys, key_scores=scores, distances=distances)
@@ -186,7 +180,7 @@ class RecentAnchor(KeyScored):
             raise ValueError(f"unique must not be negative, got {unique}")
         self.unique, self.first_token_heads = unique, first_token_heads
 
-    def forward(self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context) -> Anchors:
+    def forward(self, q: Queries, k: Keys, context: Context) -> Anchors:
         scores, queries = self.scores(context), q.shape[-2]
         if self.unique and context.exploring and context.penalties is not None:
             context.penalties.append(self.unique * repeated_penalty(scores))

@@ -10,6 +10,9 @@ from torch import Tensor
 Cache = dict[str, Tensor]
 """What an embedding keeps of earlier tokens in incremental decoding: tensors by name, with room for tokens to come."""
 
+Queries = Float[Tensor, "B H q d"]
+Keys = Float[Tensor, "B H k d"]
+
 
 @dataclass(frozen=True)
 class Context:

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from ldhd.positions.context import Queries
 from ldhd.positions.relative import Relative
 
 WIDTH = 32
@@ -44,9 +45,7 @@ class Fire(Relative):
         self.inner, self.inner_bias = _uniform(1.0, WIDTH, 1), _uniform(1.0, WIDTH)
         self.outer, self.outer_bias = _uniform(WIDTH**-0.5, heads, WIDTH), _uniform(WIDTH**-0.5, heads)
 
-    def bias_at(
-        self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
-    ) -> Float[Tensor, "#B H q k"]:
+    def bias_at(self, q: Queries, queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]) -> Float[Tensor, "#B H q k"]:
         distance = (queries[:, :, None] - keys[:, None, :]).clamp(min=0)
         longest = torch.maximum(self.multiplier.abs() * self.threshold, queries[:, :, None])
         share = self._psi(distance) / (self._psi(longest) + SMALLEST)

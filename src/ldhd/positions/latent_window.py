@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from ldhd.positions.anchor import RecentAnchor, natural_distances
 from ldhd.positions.cache import append, append_rows
-from ldhd.positions.context import Context
+from ldhd.positions.context import Context, Keys, Queries
 from ldhd.positions.kernels.precision import full_precision
 from ldhd.positions.kernels.square import look_up, square_with
 from ldhd.positions.position import Position, Reading
@@ -79,9 +79,7 @@ class LatentWindow(Position):
         )
         self.table = nn.Parameter(table_std * torch.randn(heads, 2 * window + 1, self.head_dimension))
 
-    def bias(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
-    ) -> Float[Tensor, "B H q k"]:
+    def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
         anchors, cache = self.anchor(q, k, context), context.cache
         scores = full_precision(q @ self.table.transpose(-1, -2))
         beyond = self._beyond(q, context)
@@ -98,7 +96,7 @@ class LatentWindow(Position):
         every = append_rows(cache, "rows", rows)
         return (self._soft(scores, rows, every) + beyond * every[..., None, :, -1]).to(q.dtype)
 
-    def _beyond(self, q: Float[Tensor, "B H q d"], context: Context) -> Float[Tensor, "#B 1 1 1"]:
+    def _beyond(self, q: Queries, context: Context) -> Float[Tensor, "#B 1 1 1"]:
         """Return what is added to the logits of keys outside the window."""
         if context.exploring:
             share = torch.rand(len(q), 1, 1, 1, generator=context.generator, device=q.device)

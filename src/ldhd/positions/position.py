@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.context import Context
+from ldhd.positions.context import Context, Keys, Queries
 
 TABLE_STD = 0.02
 """Standard deviation of the initial tables that are added to token embeddings, unless a model has one of its own."""
@@ -104,9 +104,7 @@ class Position(nn.Module, ABC):
         """Return queries and keys of the new tokens, transformed by their positions; the head dimension may grow."""
         return q, k
 
-    def bias(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
-    ) -> Float[Tensor, "#B H q k"] | float:
+    def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "#B H q k"] | float:
         """Return what is added to the logits q.k, where q is divided by the square root of the head dimension.
 
         `k` holds the cached keys too. Entries that are not visible may hold anything finite.

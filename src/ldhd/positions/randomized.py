@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ldhd.positions.absolute import Absolute
 from ldhd.positions.alibi import Alibi
-from ldhd.positions.context import Context, key_positions
+from ldhd.positions.context import Context, Keys, Queries, key_positions
 from ldhd.positions.fire import Fire
 from ldhd.positions.position import Position
 from ldhd.positions.relative import Relative
@@ -111,9 +111,7 @@ class RandomizedRotary(Randomized):
     def wrap(self) -> Position:
         return Rotary(self.dimension, self.heads, self.layer)
 
-    def rotate(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H q d"], context: Context
-    ) -> tuple[Float[Tensor, "B H q d"], Float[Tensor, "B H q d"]]:
+    def rotate(self, q: Queries, k: Queries, context: Context) -> tuple[Queries, Queries]:
         return self.wrapped.rotate(q, k, replace(context, positions=self.ids(context.positions, context)))
 
 
@@ -123,9 +121,7 @@ class RandomizedRelative(Randomized):
     additive = True
     wrapped: Relative
 
-    def bias(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
-    ) -> Float[Tensor, "#B H q k"]:
+    def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "#B H q k"]:
         positions = key_positions(context.visible)
         keys = self.ids(positions.expand(len(q), -1) if context.exploring else positions, context)
         return self.wrapped.bias_at(q, keys[:, -q.shape[-2] :], keys)

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from ldhd.positions.context import Context, key_positions
+from ldhd.positions.context import Context, Keys, Queries, key_positions
 from ldhd.positions.position import Position
 
 
@@ -15,13 +15,9 @@ class Relative(Position):
     additive = True
 
     @abstractmethod
-    def bias_at(
-        self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
-    ) -> Float[Tensor, "#B H q k"]:
+    def bias_at(self, q: Queries, queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]) -> Float[Tensor, "#B H q k"]:
         """Return `bias` for queries and keys at these positions; anything finite where a key stands later."""
 
-    def bias(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
-    ) -> Float[Tensor, "#B H q k"]:
+    def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "#B H q k"]:
         keys = key_positions(context.visible)
         return self.bias_at(q, keys[:, -q.shape[-2] :], keys)

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
-from ldhd.positions.context import Context
+from ldhd.positions.context import Context, Queries
 from ldhd.positions.position import Position
 
 
@@ -29,9 +28,7 @@ class Rotary(Position):
             raise ValueError(f"base must be positive, got {base}")
         self.base = base
 
-    def rotate(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H q d"], context: Context
-    ) -> tuple[Float[Tensor, "B H q d"], Float[Tensor, "B H q d"]]:
+    def rotate(self, q: Queries, k: Queries, context: Context) -> tuple[Queries, Queries]:
         # angles in float32 whatever the model is in: in bfloat16 neighbours from 256 on would be turned alike
         exponents = torch.arange(0, self.head_dimension, 2, dtype=torch.float32, device=q.device) / self.head_dimension
         angles = context.positions[:, None, :, None] * self.base**-exponents

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.context import Context
+from ldhd.positions.context import Context, Keys, Queries
 from ldhd.positions.relative import Relative
 
 
@@ -34,14 +34,10 @@ class RPE(Relative):
         shape = heads, max_distance + 1, self.head_dimension
         self.table = nn.Parameter(table_std * torch.randn(shape))
 
-    def bias(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
-    ) -> Float[Tensor, "B H q k"]:
+    def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
         return relative_scores(q, k.shape[-2], self.table)
 
-    def bias_at(
-        self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
-    ) -> Float[Tensor, "B H q k"]:
+    def bias_at(self, q: Queries, queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]) -> Float[Tensor, "B H q k"]:
         distance = (queries[:, :, None] - keys[:, None, :]).clamp(0, self.max_distance)
         # whichever is smaller: the rows of all pairs, or all scores
         if keys.shape[1] * self.head_dimension < self.max_distance:

@@ -8,7 +8,7 @@ from torch import Tensor
 from ldhd.positions.anchor import natural_anchor, natural_distances
 from ldhd.positions.anchored import Anchored
 from ldhd.positions.cache import append
-from ldhd.positions.context import Context
+from ldhd.positions.context import Context, Keys, Queries
 from ldhd.positions.kernels.aligned import absolute_keys
 
 
@@ -27,9 +27,7 @@ class RPEAbsolute(Anchored):
     def rows(max_distance: int) -> int:
         return max_distance + 1
 
-    def bias(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
-    ) -> Float[Tensor, "B H q k"]:
+    def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
         rows = self.anchor(q, k, context).used()
         keys = append(context.cache, "position_keys", absolute_keys(rows, self.table), -2, k.shape[-2])
         return q @ keys.transpose(-1, -2)

@@ -10,7 +10,7 @@ from torch import Tensor
 from ldhd.positions.anchor import Anchors, natural_anchor, natural_distances
 from ldhd.positions.anchored import Anchored
 from ldhd.positions.cache import append, append_rows
-from ldhd.positions.context import Cache, Context
+from ldhd.positions.context import Cache, Context, Keys, Queries
 from ldhd.positions.kernels.key_square import keep, key_square_row
 from ldhd.positions.kernels.square import LARGEST_SHIFT, hard_square, look_up, square, square_scores, square_with
 
@@ -31,9 +31,7 @@ class RPESquare(Anchored):
     def rows(max_distance: int) -> int:
         return 2 * max_distance + 1
 
-    def bias(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
-    ) -> Float[Tensor, "B H q k"]:
+    def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
         anchors, cache = self.anchor(q, k, context), context.cache
         scores = square_scores(q, self.table, k.shape[-2])
         if anchors.distances is not None:

@@ -7,7 +7,7 @@ from itertools import product
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.context import Cache, Context
+from ldhd.positions.context import Cache, Context, Keys, Queries
 from ldhd.positions.position import Position
 
 
@@ -41,9 +41,7 @@ class Sum(Position):
             total = total + term.embed(tokens, replace(context, cache=own))
         return total
 
-    def bias(
-        self, q: Float[Tensor, "B H q d"], k: Float[Tensor, "B H k d"], context: Context
-    ) -> Float[Tensor, "#B H q k"] | float:
+    def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "#B H q k"] | float:
         total: Tensor | float = 0.0
         for term, own in self._each(context.cache):
             total = total + term.bias(q, k, replace(context, cache=own))

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from ldhd.positions.context import Queries
 from ldhd.positions.relative import Relative
 
 
@@ -40,9 +41,7 @@ class T5(Relative):
         known = torch.tensor([bucket(distance, buckets, max_distance) for distance in distances])
         self.register_buffer("bucket_of_distance", known, persistent=False)
 
-    def bias_at(
-        self, q: Float[Tensor, "B H q d"], queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]
-    ) -> Float[Tensor, "#B H q k"]:
+    def bias_at(self, q: Queries, queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]) -> Float[Tensor, "#B H q k"]:
         distance = (queries[:, :, None] - keys[:, None, :]).clamp(0, self.max_distance)
         return self.table[:, self.bucket_of_distance[distance]].movedim(0, 1).to(q.dtype)
 
