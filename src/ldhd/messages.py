@@ -1,4 +1,4 @@
-"""What the user is told apart from results."""
+"""Messages to the user beside results: warnings in one line, and interruptions."""
 
 import sys
 import warnings

@@ -31,7 +31,7 @@ def show(
     device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
-    """One instance: what the model writes, its first error, its anchors, where it looks for what it needs."""
+    """One instance: what the model writes, its first error, its anchors, and its attention on what it needs."""
     from ldhd.report.instance import trace_run
     from ldhd.report.terminal import print_result
 

@@ -74,7 +74,7 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
         if isinstance(given, LdhdCache):
             return given
         if given is not None and given.get_seq_length() > 0:
-            raise ValueError(f"an ldhd model goes on from a cache of its own, not from a {type(given).__name__}")
+            raise ValueError(f"an ldhd model continues from a cache of its own, not from a {type(given).__name__}")
         return LdhdCache(self.gpt.new_cache()) if wanted else None
 
 

@@ -1,4 +1,4 @@
-"""A GPT-2-style decoder that never names a position embedding: it calls the three hooks of whatever it is given.
+"""A GPT-2-style decoder that never names a position embedding: it calls the three hooks of any embedding.
 
 Letters: B batch, q new tokens, k all tokens seen (cached and new), H heads, d head dimension, D dimension,
 V vocabulary.

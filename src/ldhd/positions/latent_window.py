@@ -1,4 +1,4 @@
-"""Latent window: a head looks at the few keys whose latent place is near that of the query, at any length."""
+"""Latent window: a head attends to the few keys whose latent place is near that of the query, at any length."""
 
 from collections.abc import Hashable, Sequence
 from typing import Literal
@@ -29,10 +29,10 @@ class LatentWindow(Position):
     a(j) is the last anchor up to j (`recent_scores`). With `absolute`, the second half of the heads take
     m = -(i - a(i)) as in RPE-Absolute: the place of the key alone. With `absolute="start"` these heads have the first
     token for their anchor and no other, m = -i: the place in the string. A token that is an anchor belongs to the
-    format and is out of sight as a key.
+    format and is hidden as a key.
 
     RPE-Square clips: all keys beyond its last row share it, and the longer the instance the more of them there are.
-    Here they are out of sight. If the delimiters are the anchors, a query sees as many keys at every length, in the
+    Here they are hidden. If the delimiters are the anchors, a query sees as many keys at every length, in the
     same classes, and what was learned on short instances is all there is to a long one.
 
     In a test anchors are hard, and keys outside the window are penalised by `BEYOND`. In the exploratory phase of

@@ -17,7 +17,7 @@ from ldhd.report.table import percent
 from ldhd.report.terminal import console, plain_table
 
 MOST_FAILURES = 20
-"""Failures told one by one."""
+"""The largest number of failures that are listed one by one."""
 
 
 class SweepView:

@@ -8,7 +8,7 @@ from ldhd.experiments.progress import OnProgress, Stop
 from ldhd.sweep.job import Job, JobResult, perform
 
 POLL_SECONDS = 0.2
-"""Longest time between two looks at the workers, at the queue of jobs and at the request to stop."""
+"""Polling interval for the workers, the queue of jobs and the request to stop."""
 
 Executor = Callable[[Iterator[Job | None], OnProgress, Stop], Iterator[JobResult]]
 """Takes jobs while it has room and yields how each ended, in any order. A None among the jobs means that there is none

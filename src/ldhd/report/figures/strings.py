@@ -1,4 +1,4 @@
-"""One string with its anchors, and what each answer token looks at while it is written.
+"""One string with its anchors, and where each answer token attends while it is written.
 
 `string_picture` prepares what the page lets a reader choose from; `string_figure` is its first choice, for print.
 """
