@@ -206,7 +206,7 @@ def _type_name(kind: object) -> str:
 
 def _falling_order(known: Ints, kinds: int, distances: Numbering) -> ScoreOrder:
     """Of cells that differ in the distance alone, the nearer beats the farther at every scale."""
-    values = np.array(list(distances.numbers), np.int64)
+    values = np.array(list(distances), np.int64)
     distance, rest = values[known // kinds % len(values)], (known // kinds // len(values), known % kinds)
     order = np.lexsort((distance, *rest))
     same = np.all([column[order[:-1]] == column[order[1:]] for column in rest], axis=0)

@@ -55,13 +55,17 @@ class Rule:
     query: Measure | None = None
     distance: bool = False
 
-    def relations(self, text: str, queries: Sequence[int]) -> list[list[Hashable]]:
-        """Return the value for each of the queries and each key up to it."""
+    def relations(self, text: str) -> list[Hashable]:
+        """Return the value for the last token as the query and each token as the key."""
         if self.distance:
-            return [[j - i for i in range(j + 1)] for j in queries]
-        keys = [0] * len(text) if self.key is None else self.key.values(text)
-        own = [0] * len(text) if self.query is None else self.query.values(text)
-        return [[_difference(own[j], keys[i], self.query is None) for i in range(j + 1)] for j in queries]
+            return list(reversed(range(len(text))))
+        if self.key is None:
+            return [0] * len(text)
+        keys = self.key.values(text)
+        if self.query is None:
+            return list(keys)
+        own = self.query.values(text)[-1]
+        return [None if own is None or key is None else own - key for key in keys]
 
     def __str__(self) -> str:
         if self.distance:
@@ -85,7 +89,7 @@ class RulePosition(Position):
 
     def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
         # no distance may refer to a token after the query, which is not written yet
-        rows = [self.rule.relations("".join(tokens[: j + 1]), [j])[0] for j in queries]
+        rows = [self.rule.relations("".join(tokens[: j + 1])) for j in queries]
         if self.kept is None:
             return rows
         return [[value if value in self.kept else OTHER for value in row] for row in rows]
@@ -214,9 +218,3 @@ def _refines(queries: Queries, known: Sequence[Ints], slot: SlotDesign) -> bool:
     mask[np.arange(len(mask)), queries.query] = False
     cells = np.unique(np.stack([array[mask] for array in known]), axis=1).shape[1]
     return cells == np.unique(np.stack([*(array[mask] for array in known), wanted[mask]]), axis=1).shape[1]
-
-
-def _difference(own: int | None, key: int | None, alone: bool) -> Hashable:
-    if key is None or own is None:
-        return None
-    return key if alone else own - key

@@ -23,17 +23,12 @@ DELIMITER_CONTENT = 3 << 10
 """The content bits of a delimiter, two of them, so that it never counts as seen with one content only."""
 
 
-@dataclass
-class Numbering:
+class Numbering(dict[Hashable, int]):
     """Numbers for hashable values, in the order in which they are first met."""
 
-    numbers: dict[Hashable, int] = field(default_factory=dict)
-
-    def number(self, value: Hashable) -> int:
-        return self.numbers.setdefault(value, len(self.numbers))
-
-    def __len__(self) -> int:
-        return len(self.numbers)
+    def __missing__(self, value: Hashable) -> int:
+        self[value] = len(self)
+        return self[value]
 
 
 @dataclass
@@ -98,7 +93,7 @@ class Queries:
         """Return the numbered types of the keys, shape (R, n), and of the queries, shape (R,); see `token_types`."""
         keys = np.zeros((len(self.shapes), self.visible.shape[1]), np.int64)
         for index, shape in enumerate(self.shapes):
-            keys[index, : len(shape.text)] = [numbering.number(kind) for kind in token_types(shape.text, marked)]
+            keys[index, : len(shape.text)] = [numbering[kind] for kind in token_types(shape.text, marked)]
         rows = keys[self.shape_index]
         return rows, rows[np.arange(len(rows)), self.query]
 
@@ -114,7 +109,7 @@ class Queries:
         block = np.zeros((len(found), len(queries), len(shape.text)), np.int64)
         for choice, rows in enumerate(found):
             for t, row in enumerate(rows):
-                block[choice, t, : len(row)] = [numbering.number(value) for value in row]
+                block[choice, t, : len(row)] = [numbering[value] for value in row]
         return np.broadcast_to(block, (self.choices, *block.shape[1:]))
 
 

@@ -1,8 +1,12 @@
 """Whether a score exists that puts certain cells above certain others: it does if `winner > loser` has no cycle."""
 
 from collections import deque
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 Edge = tuple[int, int]
 
@@ -22,52 +26,28 @@ def find_cycle(edges: Iterable[Edge]) -> list[int] | None:
     for winner, loser in known:
         if (loser, winner) in known:
             return [winner, loser]
-    core = _core(_successors(known))
-    cycles = (_shortest_cycle(node, core) for node in islice(core, MOST_STARTS))
+    order = {node: place for place, node in enumerate(dict.fromkeys(chain.from_iterable(known)))}
+    core: dict[int, list[int]] = {node: [] for node in order}
+    for winner, loser in sorted(_on_cycles(list(known)), key=lambda edge: order[edge[1]]):
+        core[winner].append(loser)
+    cycles = (_shortest_cycle(node, core) for node in islice(filter(core.get, core), MOST_STARTS))
     return min((cycle for cycle in cycles if cycle is not None), key=len, default=None)
 
 
 def has_cycle(edges: Iterable[Edge]) -> bool:
     """Whether the edges (winner, loser) have a cycle."""
-    return bool(_core(_successors(edges)))
+    return bool(_on_cycles(list(edges)))
 
 
-def _successors(edges: Iterable[Edge]) -> dict[int, list[int]]:
-    beats: dict[int, list[int]] = {}
-    for winner, loser in edges:
-        beats.setdefault(winner, []).append(loser)
-        beats.setdefault(loser, [])
-    return beats
-
-
-def _core(beats: dict[int, list[int]]) -> dict[int, list[int]]:
-    """Remove nodes without predecessors or without successors until there are none."""
-    for _ in range(2):
-        beats = _reversed(_without_sources(beats))
-    return beats
-
-
-def _without_sources(graph: dict[int, list[int]]) -> dict[int, list[int]]:
-    above = dict.fromkeys(graph, 0)
-    for row in graph.values():
-        for loser in row:
-            above[loser] += 1
-    sources = [node for node, count in above.items() if count == 0]
-    left = dict(graph)
-    while sources:
-        for loser in left.pop(sources.pop()):
-            above[loser] -= 1
-            if above[loser] == 0:
-                sources.append(loser)
-    return left
-
-
-def _reversed(graph: dict[int, list[int]]) -> dict[int, list[int]]:
-    result: dict[int, list[int]] = {node: [] for node in graph}
-    for winner, row in graph.items():
-        for loser in row:
-            result[loser].append(winner)
-    return result
+def _on_cycles(edges: Sequence[Edge]) -> list[Edge]:
+    """Return the edges that are part of a cycle: both ends are in one strongly connected component."""
+    if not edges:
+        return []
+    nodes, numbers = np.unique(np.array(edges), return_inverse=True)
+    winners, losers = numbers.reshape(-1, 2).T
+    graph = csr_array((np.ones(len(edges)), (winners, losers)), shape=(len(nodes), len(nodes)))
+    component = connected_components(graph, connection="strong")[1]
+    return [edges[index] for index in np.flatnonzero(component[winners] == component[losers]).tolist()]
 
 
 def _shortest_cycle(start: int, graph: dict[int, list[int]]) -> list[int] | None:

@@ -9,7 +9,6 @@ from ldhd.tasks.digits import Digits, index_of
 from ldhd.tasks.task import Format, LatentSpace, Needs, Task
 
 Addends = tuple[Digits, Digits]
-EXCHANGEABLE = (("x", "y"), ("x_previous", "y_previous"))
 
 
 class AddendPairs(LatentSpace):
@@ -52,14 +51,22 @@ def total(latent: Addends) -> Digits:
     return digits.add(*latent)
 
 
-class UnalignedFormat(Format):
+class AdditionFormat(Format):
+    """The abstract format `b x + y = z e` of two addends and their sum, least significant digit first."""
+
+    exchangeable = (("x", "y"), ("x_previous", "y_previous"))
+
+    def carries(self, latent: Addends) -> list[int]:
+        width = max(map(len, latent))
+        return digits.carry_lengths([x + y for x, y in zip(*(digits.pad(n, width) for n in latent), strict=True)])
+
+
+class UnalignedFormat(AdditionFormat):
     """`b x_0 ... x_{n1-1} + y_0 ... y_{n2-1} = z_0 ... z_m e`, least significant digit first, no leading zeros.
 
     >>> b21+543=753e      12 + 345 = 357
     >>> b99+1=001e        99 + 1 = 100
     """
-
-    exchangeable = EXCHANGEABLE
 
     def prompt(self, latent: Addends) -> str:
         return write_addends(latent)
@@ -72,9 +79,6 @@ class UnalignedFormat(Format):
 
     def needs(self, latent: Addends, label: Digits) -> Needs:
         return addition_needs(len(latent[0]), len(latent[1]), len(label))
-
-    def carries(self, latent: Addends) -> list[int]:
-        return addition_carries(latent)
 
 
 def write_addends(latent: Addends) -> str:
@@ -105,12 +109,6 @@ def addition_needs(x_length: int, y_length: int, z_length: int) -> Needs:
         }
         for t in range(z_length + 1)
     ]
-
-
-def addition_carries(latent: Addends) -> list[int]:
-    """Return over how many places the carry into each place has travelled."""
-    width = max(map(len, latent))
-    return digits.carry_lengths([x + y for x, y in zip(*(digits.pad(n, width) for n in latent), strict=True)])
 
 
 ADDITION = Task("addition", AddendPairs(), total, UnalignedFormat(), train_scales=(1, 2, 3, 4))

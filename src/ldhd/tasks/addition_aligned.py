@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from ldhd.tasks import digits
-from ldhd.tasks.addition import EXCHANGEABLE, AddendPairs, Addends, addition_carries, addition_needs, total
+from ldhd.tasks.addition import AddendPairs, Addends, AdditionFormat, addition_needs, total, write_addends
 from ldhd.tasks.digits import Digits
-from ldhd.tasks.task import Format, Needs, Task
+from ldhd.tasks.task import Needs, Task
 
 
-class AlignedFormat(Format):
+class AlignedFormat(AdditionFormat):
     """Both addends padded with zeros to `width` digits, their sum to `width` + 1 (its last carry).
 
     Without a width, each instance has the width of its own scale. A run fixes the width to its largest scale.
@@ -16,8 +16,6 @@ class AlignedFormat(Format):
     >>> b210+543=7530e      12 + 345 = 357 at width 3
     >>> b99+10=001e         99 + 1 = 100 at width 2
     """
-
-    exchangeable = EXCHANGEABLE
 
     def __init__(self, width: int | None = None):
         self.width = width
@@ -27,7 +25,7 @@ class AlignedFormat(Format):
 
     def prompt(self, latent: Addends) -> str:
         width = self._width(latent)
-        return f"b{digits.write(digits.pad(latent[0], width))}+{digits.write(digits.pad(latent[1], width))}="
+        return write_addends((digits.pad(latent[0], width), digits.pad(latent[1], width)))
 
     def answer(self, latent: Addends, label: Digits) -> str:
         return f"{digits.write(digits.pad(label, self._width(latent) + 1))}e"
@@ -43,9 +41,6 @@ class AlignedFormat(Format):
     def needs(self, latent: Addends, label: Digits) -> Needs:
         width = self._width(latent)
         return addition_needs(width, width, width + 1)
-
-    def carries(self, latent: Addends) -> list[int]:
-        return addition_carries(latent)
 
     def _width(self, latent: Addends) -> int:
         scale = max(map(len, latent))

@@ -27,7 +27,7 @@ class Strings(LatentSpace):
 
 
 class StringFormat(Format):
-    """The abstract format of tasks whose prompt is one string, `b x_0 ... x_{n-1} =`."""
+    """The abstract format of tasks whose prompt is one string, `b x_0 ... x_{n-1} =`, and so is their label."""
 
     example: ClassVar[str]
     """A prompt that error messages show."""
@@ -40,6 +40,9 @@ class StringFormat(Format):
 
     def read(self, prompt: str) -> Digits:
         return digits.read(digits.inside(prompt, self.example), f"{self.content} {prompt!r}", self.base)
+
+    def answer(self, latent: Digits, label: Digits) -> str:
+        return f"{digits.write(label)}e"
 
 
 def identity(latent: Digits) -> Digits:
@@ -54,9 +57,6 @@ class CopyFormat(StringFormat):
     """
 
     example, content, base = "b123=", "what is to be copied in", 10
-
-    def answer(self, latent: Digits, label: Digits) -> str:
-        return f"{digits.write(label)}e"
 
     def needs(self, latent: Digits, label: Digits) -> Needs:
         """Answer token k needs x_k; `e` follows where that is absent."""

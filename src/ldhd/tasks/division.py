@@ -1,9 +1,8 @@
 """Division of n digits by one digit (Appendix E), from the most significant digit down."""
 
-from ldhd.tasks import digits
 from ldhd.tasks.digits import Digits
-from ldhd.tasks.multiplication import OneDigitAndNumber, Operands, operand_needs, read_operands
-from ldhd.tasks.task import Format, Needs, Task
+from ldhd.tasks.multiplication import OneDigitAndNumber, OperandFormat, Operands
+from ldhd.tasks.task import Task
 
 
 def quotient(latent: Operands) -> Digits:
@@ -17,29 +16,18 @@ def quotient(latent: Operands) -> Digits:
     return tuple(reversed(result))
 
 
-class DivisionFormat(Format):
+class DivisionFormat(OperandFormat):
     r"""`b x \ y_{n-1} ... y_0 = z_{n-1} ... z_0 e`, most significant digit first, zeros kept.
 
     >>> b7\861=123e       861 // 7 = 123
     >>> b4\38=09e         38 // 4 = 9
+
+    The t-th digit written needs x, the t-th digit of y, and what determines the remainder before it.
+    10 r + y_{t-1} lies in [x z_{t-1}, x z_{t-1} + x), a window shorter than 10, so y_{t-1} and z_{t-1}
+    determine r, and with it the remainder that place t starts from.
     """
 
-    def prompt(self, latent: Operands) -> str:
-        return f"b{latent[0]}\\{digits.write(latent[1][::-1])}="
-
-    def answer(self, latent: Operands, label: Digits) -> str:
-        return f"{digits.write(label[::-1])}e"
-
-    def read(self, prompt: str) -> Operands:
-        return read_operands(prompt, "\\", "b7\\123=", reverse=True)
-
-    def needs(self, latent: Operands, label: Digits) -> Needs:
-        """The t-th digit written needs x, the t-th digit of y, and what determines the remainder before it.
-
-        10 r + y_{t-1} lies in [x z_{t-1}, x z_{t-1} + x), a window shorter than 10, so y_{t-1} and z_{t-1}
-        determine r, and with it the remainder that place t starts from.
-        """
-        return operand_needs(len(latent[1]), len(label))
+    separator, example, step = "\\", "b7\\123=", -1
 
 
 DIVISION = Task("division", OneDigitAndNumber(), quotient, DivisionFormat())

@@ -1,5 +1,7 @@
 """Multiplication of one digit by n digits (Appendix E)."""
 
+from typing import ClassVar
+
 import torch
 
 from ldhd.tasks import digits
@@ -34,53 +36,55 @@ def product(latent: Operands) -> Digits:
     return (*result, carry)
 
 
-def read_operands(prompt: str, separator: str, example: str, reverse: bool) -> Operands:
-    """Return the digit before `separator` and the number after it, which is written backwards if `reverse`."""
-    left, right = digits.operands(prompt, separator, example)
-    if len(left) != 1 or left not in "123456789":
-        raise ValueError(f"the one-digit operand must be 1..9, got {left!r} in {prompt!r}")
-    return int(left), digits.read_number(right[::-1] if reverse else right, "the longer operand")
+class OperandFormat(Format):
+    """The abstract format of tasks with one digit x and a number y: `b x y = z e`, a separator between x and y."""
+
+    separator: ClassVar[str]
+    example: ClassVar[str]
+    """A prompt that error messages show."""
+    step: ClassVar[int]
+    """1 if the least significant digit is written first, -1 if the most significant is."""
+
+    def prompt(self, latent: Operands) -> str:
+        return f"b{latent[0]}{self.separator}{digits.write(latent[1][:: self.step])}="
+
+    def answer(self, latent: Operands, label: Digits) -> str:
+        return f"{digits.write(label[:: self.step])}e"
+
+    def read(self, prompt: str) -> Operands:
+        left, right = digits.operands(prompt, self.separator, self.example)
+        if len(left) != 1 or left not in "123456789":
+            raise ValueError(f"the one-digit operand must be 1..9, got {left!r} in {prompt!r}")
+        return int(left), digits.read_number(right[:: self.step], "the longer operand")
+
+    def needs(self, latent: Operands, label: Digits) -> Needs:
+        """Return the needs of z_t and of the final `e`: x, and places t and t - 1 of y and z, in writing order."""
+        y, z = (3, len(latent[1])), (4 + len(latent[1]), len(label))
+        return [
+            {
+                "x": 1,
+                "y": index_of(t, *y),
+                "y_previous": index_of(t - 1, *y),
+                "z_previous": index_of(t - 1, *z),
+            }
+            for t in range(len(label) + 1)
+        ]
 
 
-class MultiplicationFormat(Format):
+class MultiplicationFormat(OperandFormat):
     """`b x * y_0 ... y_{n-1} = z_0 ... z_n e`, least significant digit first.
 
     >>> b7*321=1680e      7 * 123 = 861
     >>> b3*2=60e          3 * 2 = 6
+
+    z_t needs x, y_t, and what determines the carry into place t: y_{t-1} and z_{t-1}. z_{t-1} - x y_{t-1} mod 10 is
+    the carry into place t - 1, which is at most 8.
     """
 
-    def prompt(self, latent: Operands) -> str:
-        return f"b{latent[0]}*{digits.write(latent[1])}="
-
-    def answer(self, latent: Operands, label: Digits) -> str:
-        return f"{digits.write(label)}e"
-
-    def read(self, prompt: str) -> Operands:
-        return read_operands(prompt, "*", "b7*123=", reverse=False)
-
-    def needs(self, latent: Operands, label: Digits) -> Needs:
-        """z_t needs x, y_t, and what determines the carry into place t: y_{t-1} and z_{t-1}.
-
-        z_{t-1} - x y_{t-1} mod 10 is the carry into place t - 1, which is at most 8.
-        """
-        return operand_needs(len(latent[1]), len(label))
+    separator, example, step = "*", "b7*123=", 1
 
     def carries(self, latent: Operands) -> list[int]:
         return digits.carry_lengths([latent[0] * digit for digit in latent[1]])
-
-
-def operand_needs(y_length: int, z_length: int) -> Needs:
-    """Return the needs of z_t and of the final `e`: x at index 1, and places t and t - 1 of y (from index 3) and z."""
-    y, z = (3, y_length), (4 + y_length, z_length)
-    return [
-        {
-            "x": 1,
-            "y": index_of(t, *y),
-            "y_previous": index_of(t - 1, *y),
-            "z_previous": index_of(t - 1, *z),
-        }
-        for t in range(z_length + 1)
-    ]
 
 
 MULTIPLICATION = Task("multiplication", OneDigitAndNumber(), product, MultiplicationFormat())

@@ -3,7 +3,6 @@
 from itertools import accumulate
 from operator import xor
 
-from ldhd.tasks import digits
 from ldhd.tasks.copy import StringFormat, Strings
 from ldhd.tasks.digits import Digits, index_of
 from ldhd.tasks.task import Needs, Task
@@ -22,9 +21,6 @@ class ChainOfThoughtFormat(StringFormat):
     """
 
     example, content, base = "b101=", "the bits of", 2
-
-    def answer(self, latent: Digits, label: Digits) -> str:
-        return f"{digits.write(label)}e"
 
     def needs(self, latent: Digits, label: Digits) -> Needs:
         """y_k needs x_k and y_{k-1}; `e` follows where x_k is absent."""
