@@ -4,7 +4,7 @@ Nothing of size 2^N is kept, so N may be large as long as what is asked for is s
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import chain, combinations
+from itertools import combinations
 from math import comb
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldhd.boolean.basis import Basis
-from ldhd.boolean.cube import LARGEST_INDEXED_DIMENSION, Points, check_dimension, point_indices
+from ldhd.boolean.cube import Points, check_dimension, point_indices
 from ldhd.boolean.memory import check_memory
 from ldhd.boolean.rational import to_fractions
 from ldhd.boolean.subset import FourierCoefficients, Subset, is_subset
@@ -54,29 +54,9 @@ class FourierBasis(Basis):
         return to_fractions(matrix) if exact else matrix
 
     def combine(self, coefficients: Mapping[Subset, Any], points: Points, exact: bool = False) -> NDArray[Any]:
-        """By one inverse transform over the variables that occur, where that is less work than all products."""
-        variables = _variables(coefficients)
-        size = len(variables)
-        if size > LARGEST_INDEXED_DIMENSION or 2**size * max(1, size) > len(coefficients) * len(points):
+        """By one inverse transform where all coefficients of a function of some variables are known."""
+        if not isinstance(coefficients, FourierCoefficients):
             return super().combine(coefficients, points, exact)
-        check_memory(2 * 2**size, f"a function of {size} variables")
-        values = inverse_fourier(_array(coefficients, variables, exact))
-        return values[point_indices(points[:, np.array(variables, int) - 1])]
-
-
-def _variables(coefficients: Mapping[Subset, Any]) -> Subset:
-    """The variables that occur."""
-    if isinstance(coefficients, FourierCoefficients):
-        return coefficients.variables
-    return tuple(sorted(set(chain.from_iterable(coefficients))))
-
-
-def _array(coefficients: Mapping[Subset, Any], variables: Subset, exact: bool) -> NDArray[Any]:
-    """The coefficients indexed by the bits of their subsets."""
-    if isinstance(coefficients, FourierCoefficients):
-        return coefficients.array
-    array = to_fractions(np.zeros(2 ** len(variables), int)) if exact else np.zeros(2 ** len(variables))
-    bit = {variable: 1 << k for k, variable in enumerate(variables)}
-    for key, value in coefficients.items():
-        array[sum(bit[variable] for variable in key)] = value
-    return array
+        check_memory(2 * len(coefficients), f"a function of {len(coefficients.variables)} variables")
+        values = inverse_fourier(coefficients.array)
+        return values[point_indices(points[:, np.array(coefficients.variables, int) - 1])]

@@ -7,7 +7,7 @@ With w ~ N(0, I_r / r) and b ~ N(0, 1 / r) the argument <w, V^T x> + b is Gaussi
 so the kernel k(x, y) = E[sigma sigma] knows V only through V V^T: every square orthogonal V gives the plain RFM.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,22 +49,10 @@ def feature_kernel(activation: Activation, V: Any, points: Any, others: Any) -> 
     return distinct[inverse.reshape(-1)].reshape(covariance.shape)
 
 
-@dataclass(frozen=True, eq=False)
-class KernelInterpolator:
-    """f(x) = sum over training points x_i of weights[i] k(x, x_i)."""
-
-    activation: Activation
-    V: Floats
-    points: Floats
-    weights: Floats
-
-    def __call__(self, points: Any) -> Floats:
-        return feature_kernel(self.activation, self.V, points, self.points) @ self.weights
-
-
-def kernel_interpolator(activation: Activation, V: Any, points: Any, values: Any) -> KernelInterpolator:
+def kernel_interpolator(activation: Activation, V: Any, points: Any, values: Any) -> Callable[[Any], Floats]:
     """The limit K -> infinity, t -> infinity of the RFMP trained from zero: the interpolator of least kernel norm.
 
+    It is f(x) = sum over the training points x_i of weights[i] k(x, x_i), a function of points of shape (m, N).
     ValueError where infinitely many features cannot take these values (equal projections, or a polynomial activation
     of too low a degree).
     """
@@ -75,4 +63,4 @@ def kernel_interpolator(activation: Activation, V: Any, points: Any, values: Any
     residual = np.max(np.abs(gram @ weights - values))
     if residual > 1e-6 * max(1.0, np.max(np.abs(values))):
         raise ValueError(f"{activation.name} features cannot take these values: the best fit is off by {residual:.3g}")
-    return KernelInterpolator(activation, V, points, weights)
+    return lambda others: feature_kernel(activation, V, others, points) @ weights
