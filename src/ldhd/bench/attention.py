@@ -3,6 +3,7 @@
 import copy
 import statistics
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -108,24 +109,18 @@ def _actions(n: int, batch: int) -> tuple[dict[str, Callable[[], Any]], dict[str
     x, upstream = torch.randn(batch, n, MODEL.dimension), torch.randn(batch, n, MODEL.dimension)
     testing, training = Context.causal(x), Context.causal(x, exploring=True)
 
-    def forward_of(attention: Attention) -> Callable[[], Any]:
-        def forward() -> None:
-            with torch.no_grad():
-                attention(x, testing)
+    @torch.no_grad()
+    def forward(attention: Attention) -> None:
+        attention(x, testing)
 
-        return forward
-
-    def both_of(attention: Attention) -> Callable[[], Any]:
-        def both() -> None:
-            attention.zero_grad()
-            attention(x.detach().requires_grad_(), training).backward(upstream)
-
-        return both
+    def both(attention: Attention) -> None:
+        attention.zero_grad()
+        attention(x.detach().requires_grad_(), training).backward(upstream)
 
     modules = {name: Attention(MODEL, _make(*how)) for name, how in EMBEDDINGS.items()}
     return (
-        {name: forward_of(copy.deepcopy(module).eval()) for name, module in modules.items()},
-        {name: both_of(module) for name, module in modules.items()},
+        {name: partial(forward, copy.deepcopy(module).eval()) for name, module in modules.items()},
+        {name: partial(both, module) for name, module in modules.items()},
     )
 
 

@@ -9,6 +9,15 @@ from ldhd.positions import Absolute
 from ldhd.tasks.tokens import VOCABULARY_SIZE
 
 POSITIONS = 1024
+NAMES = {
+    "attn.c_attn": "attention.qkv",
+    "attn.c_proj": "attention.out",
+    "mlp.c_fc": "mlp.0",
+    "mlp.c_proj": "mlp.2",
+    "ln_1": "attention_norm",
+    "ln_2": "mlp_norm",
+}
+"""The modules of a block of GPT-2, and ours."""
 
 
 def plain(size: ModelConfig) -> ModelConfig:
@@ -53,15 +62,8 @@ def translate(state: dict[str, torch.Tensor], layers: int) -> dict[str, torch.Te
     }
     for layer in range(layers):
         theirs, ours = f"transformer.h.{layer}.", f"blocks.{layer}."
-        for there, here in {
-            "attn.c_attn": "attention.qkv",
-            "attn.c_proj": "attention.out",
-            "mlp.c_fc": "mlp.0",
-            "mlp.c_proj": "mlp.2",
-        }.items():
-            result[f"{ours}{here}.weight"] = state[f"{theirs}{there}.weight"].T
-            result[f"{ours}{here}.bias"] = state[f"{theirs}{there}.bias"]
-        for there, here in {"ln_1": "attention_norm", "ln_2": "mlp_norm"}.items():
+        for there, here in NAMES.items():
             for kind in ("weight", "bias"):
-                result[f"{ours}{here}.{kind}"] = state[f"{theirs}{there}.{kind}"]
+                tensor = state[f"{theirs}{there}.{kind}"]
+                result[f"{ours}{here}.{kind}"] = tensor.T if tensor.ndim == 2 else tensor
     return result

@@ -70,18 +70,13 @@ PARITY = Recurrence("parity", 1, lambda points: points[:, 0] * points[:, 1])
 CARRY = Recurrence("carry", 2, lambda points: np.where(points.sum(axis=1, dtype=int) > 0, 1, -1))
 
 
-@dataclass(frozen=True)
-class Degrees:
-    """The Fourier degree of a concept at scale n without and with the middle variable."""
-
-    scale: int
-    without_chain: int
-    with_chain: int
+Degrees = tuple[int, int]
+"""The Fourier degree of a concept without and with the middle variable."""
 
 
 def recurrence_degrees(recurrence: Recurrence, scale: int) -> Degrees:
     """The degree of s_n in all bits, and in the bits of its own dimension and s_{n-1}."""
-    return Degrees(scale, recurrence.without_chain(scale).degree, recurrence.with_chain().degree)
+    return recurrence.without_chain(scale).degree, recurrence.with_chain().degree
 
 
 def sum_digit_degrees(scale: int) -> Degrees:
@@ -97,10 +92,9 @@ def sum_digit_degrees(scale: int) -> Degrees:
 
     def with_chain(points: Points) -> NDArray[Any]:
         x_before, y_before, z_before, x, y = points.T
-        carry = CARRY.step(np.column_stack([x_before, y_before, x_before * y_before * z_before]))
-        return x * y * carry
+        return x * y * CARRY.step(np.column_stack([x_before, y_before, x_before * y_before * z_before]))
 
-    return Degrees(scale, BooleanFunction.of(without_chain, 2 * scale).degree, BooleanFunction.of(with_chain, 5).degree)
+    return BooleanFunction.of(without_chain, 2 * scale).degree, BooleanFunction.of(with_chain, 5).degree
 
 
 def direct_error(recurrence: Recurrence, training_scale: int, scale: int) -> float:

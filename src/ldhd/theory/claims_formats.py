@@ -215,12 +215,8 @@ def _keys(slots: dict[str, Columns]) -> Columns:
 
 def _ambiguous(slots: dict[str, Columns], target: Columns) -> float:
     """The share of slot values that occur with more than one value of the target."""
-    keys = _keys(slots)
-    example = np.full(10 ** len(slots), -1)
-    example[keys] = target
-    differing = np.zeros(len(example), bool)
-    differing[keys[example[keys] != target]] = True
-    return float(differing.sum() / np.sum(example >= 0))
+    values = np.unique(_keys(slots) * 10 + target) // 10
+    return float(np.mean(np.unique(values, return_counts=True)[1] > 1))
 
 
 def _counterexample(slots: dict[str, Columns], x: Columns, y: Columns, z: Columns, query: int) -> list[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """The claims about learning: Theorem 1, Definition 1, the linear class of Section 3, priming, chain of thought."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -152,22 +151,26 @@ def remark_priming() -> Finding:
 def section_5_1_cot() -> Finding:
     """Degrees with and without the middle variable, the size of the latent space, and the errors of three learners."""
     cases = {
-        "parity": [recurrence_degrees(PARITY, n) for n in range(1, 11)],
-        "carry": [recurrence_degrees(CARRY, n) for n in range(1, 6)],
-        "digit of a sum": [sum_digit_degrees(n) for n in range(2, 7)],
+        "parity": {n: recurrence_degrees(PARITY, n) for n in range(1, 11)},
+        "carry": {n: recurrence_degrees(CARRY, n) for n in range(1, 6)},
+        "digit of a sum": {n: sum_digit_degrees(n) for n in range(2, 7)},
     }
     separate, shared = separate_steps_error(PARITY, 2, 6), shared_step_error(PARITY, 2, 6)
+    direct, stepwise = ([[pair[k] for pair in case.values()] for case in cases.values()] for k in (0, 1))
     # A step has a few bits of its own, so that at the very smallest scales nothing is gained yet.
-    lower = all(degrees.with_chain < degrees.without_chain for case in cases.values() for degrees in case[2:])
-    constant = all(len({degrees.with_chain for degrees in case}) == 1 for case in cases.values())
-    growing = all(case[0].without_chain < case[-1].without_chain for case in cases.values())
+    lower = all(min(without[2:]) > max(within[2:]) for without, within in zip(direct, stepwise, strict=True))
+    constant = all(len(set(within)) == 1 for within in stepwise)
+    growing = all(without[0] < without[-1] for without in direct)
     holds = lower and constant and growing
     return Finding(
         "Chain of thought keeps the dimension of the latent space and extends its alphabet by a middle variable, which "
         "makes the concept easier to learn.",
         judge(holds),
         evidence={
-            **{name: _describe_degrees(case) for name, case in cases.items()},
+            **{
+                name: {"n": list(case), "degree_without": without, "degree_with": within}
+                for (name, case), without, within in zip(cases.items(), direct, stepwise, strict=True)
+            },
             "bits_a_dimension_of_decimal_addition": {
                 "without": Encoding(range(10**2)).width,
                 "with": Encoding(range(10**2 * 11)).width,
@@ -190,12 +193,8 @@ def _interval(result: LdhdError) -> dict[str, float]:
 def _describe(counterexample: tuple[Any, Any, Any, Any] | None) -> dict[str, Any] | None:
     if counterexample is None:
         return None
-    first, second, first_sum, second_sum = counterexample
-    return {"concepts": [_table(first), _table(second)], "sums": [str(first_sum), str(second_sum)]}
-
-
-def _table(concept: Mapping[Any, Any]) -> dict[str, Any]:
-    return {str(x): label for x, label in concept.items()}
+    tables = [{str(x): label for x, label in concept.items()} for concept in counterexample[:2]]
+    return {"concepts": tables, "sums": [str(value) for value in counterexample[2:]]}
 
 
 def _describe_priming(case: Priming, available: int) -> dict[str, Any]:
@@ -203,12 +202,4 @@ def _describe_priming(case: Priming, available: int) -> dict[str, Any]:
         "points_needed": len(case.points),
         "points_available": available,
         "squared_error_after_each": [round(value, 6) for value in case.errors],
-    }
-
-
-def _describe_degrees(case: list[Any]) -> dict[str, list[int]]:
-    return {
-        "n": [degrees.scale for degrees in case],
-        "degree_without": [degrees.without_chain for degrees in case],
-        "degree_with": [degrees.with_chain for degrees in case],
     }

@@ -107,10 +107,9 @@ def _sampled_features() -> dict[str, Any]:
     stated = sampling_error(SHIFTED_SINE, V, points, values, cube, generator)
     measured: dict[int, list[float]] = {}
     for count in (2**11, 2**13, 2**15):
-        models = (
-            minimum_norm(sample_features(SHIFTED_SINE, V, count, generator), points, values) for _ in range(repeats)
-        )
-        measured[count] = [float(np.sqrt(np.mean((model(cube) - limit) ** 2))) for model in models]
+        sampled = (sample_features(SHIFTED_SINE, V, count, generator) for _ in range(repeats))
+        found = (features(cube) @ minimum_norm(features, points, values) for features in sampled)
+        measured[count] = [float(np.sqrt(np.mean((one - limit) ** 2))) for one in found]
     typical = {count: float(np.sqrt(np.mean(np.square(sizes)))) for count, sizes in measured.items()}
     return {
         "measured": {f"K={count}": value for count, value in typical.items()},

@@ -54,7 +54,9 @@ def fixed_direction_learner(weights: Any) -> LinearLearner:
 
     If only one label was seen, -b is the extreme w_0.x of it, and 0 without any sample.
     """
-    direction = _direction(weights)
+    direction = np.asarray(weights, np.float64)
+    if direction.ndim != 1 or not np.all(np.isfinite(direction)) or not np.any(direction):
+        raise ValueError(f"w_0 is a vector of finite numbers, not all zero, got {weights!r}")
 
     def learn(points: NDArray[Any], labels: Values) -> LinearClassifier:
         heights = points @ direction
@@ -83,10 +85,3 @@ def linear_error(
     dimension = len(concept.weights)
     D1, D2 = GaussianSubspace(dimension, free), GaussianSubspace(dimension, dimension)
     return ldhd_error(learner, concept, D1, D2, m, draws=draws, seed=seed)
-
-
-def _direction(weights: Any) -> Vector:
-    direction = np.asarray(weights, np.float64)
-    if direction.ndim != 1 or not np.all(np.isfinite(direction)) or not np.any(direction):
-        raise ValueError(f"w_0 is a vector of finite numbers, not all zero, got {weights!r}")
-    return direction

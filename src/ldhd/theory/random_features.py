@@ -28,14 +28,10 @@ class RandomFeatures:
     weights: Floats
     biases: Floats
 
-    @property
-    def count(self) -> int:
-        return len(self.biases)
-
     def __call__(self, points: Any) -> Floats:
         """[i, k] = phi_k(points[i])."""
         projections = np.asarray(points, np.float64) @ self.V
-        return self.activation(projections @ self.weights.T + self.biases) / np.sqrt(self.count)
+        return self.activation(projections @ self.weights.T + self.biases) / np.sqrt(len(self.biases))
 
 
 def sample_features(activation: Activation, V: Any, count: int, generator: np.random.Generator) -> RandomFeatures:
@@ -48,18 +44,8 @@ def sample_features(activation: Activation, V: Any, count: int, generator: np.ra
     return RandomFeatures(activation, V, weights, generator.normal(scale=deviation, size=count))
 
 
-@dataclass(frozen=True, eq=False)
-class FeatureModel:
-    """f(x; a)."""
-
-    features: RandomFeatures
-    a: Floats
-
-    def __call__(self, points: Any) -> Floats:
-        return self.features(points) @ self.a
-
-
-def minimum_norm(features: RandomFeatures, points: Any, values: Any) -> FeatureModel:
-    """The limit of gradient descent from zero: the least squares solution of least ||a||."""
+def minimum_norm(features: RandomFeatures, points: Any, values: Any) -> Floats:
+    """The limit a of gradient descent from zero: the least squares solution of least ||a||."""
     points, values = check_training_set(points, values, len(features.V))
-    return FeatureModel(features, np.linalg.lstsq(features(points), values, rcond=None)[0])
+    solution: Floats = np.linalg.lstsq(features(points), values, rcond=None)[0]
+    return solution
