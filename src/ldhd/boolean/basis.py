@@ -31,12 +31,12 @@ class Basis(ABC):
         """D, the largest degree of an element."""
 
     @abstractmethod
-    def layer_size(self, degree: int) -> int:
-        """How many elements have this degree."""
-
-    @abstractmethod
     def layer(self, degree: int) -> Sequence[Key]:
         """The names of the elements of this degree."""
+
+    def layer_size(self, degree: int) -> int:
+        """How many elements have this degree."""
+        return len(self.layer(degree))
 
     @abstractmethod
     def degree(self, key: Key) -> int:
@@ -90,9 +90,6 @@ class ListedBasis(Basis):
     @property
     def largest_degree(self) -> int:
         return max(self._layers)
-
-    def layer_size(self, degree: int) -> int:
-        return len(self._layers.get(degree, ()))
 
     def layer(self, degree: int) -> Sequence[Key]:
         return tuple(self._layers.get(degree, ()))

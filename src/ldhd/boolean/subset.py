@@ -18,11 +18,6 @@ def is_subset(key: Any, dimension: int) -> bool:
     return all(low < high for low, high in zip((0, *key), (*key, dimension + 1), strict=True))
 
 
-def subset_of(index: int, variables: Subset) -> Subset:
-    """The members of `variables` at the set bits: index 5 of (2, 4, 7) is (2, 7)."""
-    return tuple(variable for k, variable in enumerate(variables) if index >> k & 1)
-
-
 def subset_sizes(variables: int) -> NDArray[np.int8]:
     """The number of set bits of each index below 2^variables."""
     sizes = np.zeros(2**variables, np.int8)
@@ -51,7 +46,8 @@ class FourierCoefficients(Mapping[Subset, Any]):
         return self.array.item(sum(self._bit[variable] for variable in key))
 
     def __iter__(self) -> Iterator[Subset]:
-        return (subset_of(index, self.variables) for index in range(len(self.array)))
+        for index in range(len(self.array)):  # index 5 of (2, 4, 7) is (2, 7)
+            yield tuple(variable for k, variable in enumerate(self.variables) if index >> k & 1)
 
     def __len__(self) -> int:
         return len(self.array)

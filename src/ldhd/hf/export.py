@@ -25,6 +25,8 @@ from ldhd.positions import POSITIONS
 from ldhd.tasks import Task
 from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, encode
 
+SPECIAL_TOKENS: dict[str, Any] = {"bos_token_id": encode("b")[0], "eos_token_id": encode("e")[0], "pad_token_id": PADDING}
+
 
 @dataclass(frozen=True)
 class Export:
@@ -99,17 +101,13 @@ def exported(config: RunConfig, gpt: GPT) -> LdhdForCausalLM:
             position=config.position,
             position_options=config.position_options,
             vocab_size=VOCABULARY_SIZE,
-            bos_token_id=encode("b")[0],
-            eos_token_id=encode("e")[0],
-            pad_token_id=PADDING,
+            **SPECIAL_TOKENS,
             auto_map=auto_map(),
             tie_word_embeddings=False,
         )
     )
     model.gpt.load_state_dict(gpt.state_dict())
-    model.generation_config = GenerationConfig(
-        bos_token_id=encode("b")[0], eos_token_id=encode("e")[0], pad_token_id=PADDING
-    )
+    model.generation_config = GenerationConfig(**SPECIAL_TOKENS)
     return model.eval()
 
 

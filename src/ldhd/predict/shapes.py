@@ -1,7 +1,7 @@
 """The strings that a prediction is about: one representative of each shape, with the needs of its answer tokens."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
@@ -51,29 +51,14 @@ class ShapeSource(Protocol):
         ...
 
 
-@dataclass(frozen=True)
 class TaskShapes:
     """The shapes of a `Task`, in the format of a run over `run_scales`."""
 
-    task: Task
-    run_scales: tuple[int, ...]
-    _by_scale: dict[int, list[StringShape]] = field(default_factory=dict, compare=False)
-
-    @property
-    def name(self) -> str:
-        return self.task.name
-
-    @property
-    def train_scales(self) -> Sequence[int]:
-        return self.task.train_scales
-
-    @property
-    def exchangeable(self) -> Sequence[Sequence[str]]:
-        return self.task.format.exchangeable
-
-    @property
-    def enumerated(self) -> bool:
-        return self.task.latent.shapes(1) is not None
+    def __init__(self, task: Task, run_scales: Sequence[int]):
+        self.task = task.for_scales(run_scales)
+        self.name, self.train_scales, self.exchangeable = task.name, task.train_scales, task.format.exchangeable
+        self.enumerated = task.latent.shapes(1) is not None
+        self._by_scale: dict[int, list[StringShape]] = {}
 
     def shapes(self, scales: Sequence[int]) -> list[StringShape]:
         for scale in set(scales) - self._by_scale.keys():
@@ -81,12 +66,11 @@ class TaskShapes:
         return [shape for scale in scales for shape in self._by_scale[scale]]
 
     def _shapes(self, scale: int) -> Iterator[StringShape]:
-        task = self.task.for_scales(self.run_scales)
         groups: dict[str, list[tuple[str, int, Needs]]] = {}
         for latent in self._latents(scale):
-            instance = task.instance(latent)
-            needs = task.needs(instance)
-            check_needs(task.name, instance.text, len(instance.prompt), needs)
+            instance = self.task.instance(latent)
+            needs = self.task.needs(instance)
+            check_needs(self.name, instance.text, len(instance.prompt), needs)
             key = shape_of(instance.text) + repr(needs)
             groups.setdefault(key, []).append((instance.text, len(instance.prompt), needs))
         for group in groups.values():

@@ -125,12 +125,8 @@ def check_all_pairs(problem: FiniteProblem) -> PairwiseCheck:
         on_known = tuple(concept[x] for x in problem.points if x in problem.known)
         agreeing.setdefault(on_known, []).append((concept, enumerated_sum(problem, concept)))
     pairs = [pair for group in agreeing.values() for pair in combinations(group, 2)]
-    violations = [(*first, *second) for first, second in pairs if first[1] != second[1]]
-    counterexample = None
-    if violations:
-        first, first_sum, second, second_sum = violations[0]
-        counterexample = first, second, first_sum, second_sum
-    return PairwiseCheck(len(pairs), len(violations), counterexample)
+    violations = [(one, other, s, t) for (one, s), (other, t) in pairs if s != t]
+    return PairwiseCheck(len(pairs), len(violations), violations[0] if violations else None)
 
 
 def _check_distinct(items: tuple[Any, ...], what: str) -> None:
