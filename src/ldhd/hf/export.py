@@ -25,7 +25,11 @@ from ldhd.positions import POSITIONS
 from ldhd.tasks import Task
 from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, encode
 
-SPECIAL_TOKENS: dict[str, Any] = {"bos_token_id": encode("b")[0], "eos_token_id": encode("e")[0], "pad_token_id": PADDING}
+SPECIAL_TOKENS: dict[str, Any] = {
+    "bos_token_id": encode("b")[0],
+    "eos_token_id": encode("e")[0],
+    "pad_token_id": PADDING,
+}
 
 
 @dataclass(frozen=True)
