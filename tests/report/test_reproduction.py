@@ -6,7 +6,7 @@ from pathlib import Path
 from ldhd.experiments.outcomes import Outcome, outcomes, preset_groups
 from ldhd.experiments.presets import PRESETS
 from ldhd.report import reproduction
-from ldhd.report.preset_figures import Results, view_figure
+from ldhd.report.preset_figures import preset_figures
 from ldhd.report.render_matplotlib import draw
 from ldhd.report.reproduction import Reproduction, predicted_verdicts, write_preset
 from ldhd.report.terminal import print_result
@@ -54,7 +54,7 @@ def test_titles_of_panels_name_the_prediction():
     configs = preset.configs("quick")
     groups = preset_groups(preset, configs, [record_of(config) for config in configs])
     found = list(outcomes(preset, groups, {configs[0].hash: "fails"}))
-    figure = draw(view_figure(preset.view, Results(preset, groups, found)))
+    figure = draw(preset_figures(preset, groups, found)[preset.file_name])
     assert [axes.get_title("left") for axes in figure.axes if axes.axison] == ["RPE; predicted: fails", "RPE-Square"]
 
 
@@ -74,7 +74,7 @@ def test_every_view_has_a_figure():
         preset = PRESETS[name]
         configs = preset.configs("quick")
         groups = preset_groups(preset, configs, [record_of(config) for config in configs])
-        figure = view_figure(preset.view, Results(preset, groups, list(outcomes(preset, groups))))
+        figure = preset_figures(preset, groups, list(outcomes(preset, groups)))[preset.file_name]
         assert any(panel.marks for panel in figure.panels)
 
 
@@ -83,7 +83,7 @@ def test_shares_of_priming_are_named_once_below_the_panels():
     configs = preset.configs("quick")
     groups = preset_groups(preset, configs, [record_of(config) for config in configs])
     found = list(outcomes(preset, groups, {configs[0].hash: "fails"}))
-    figure = draw(view_figure(preset.view, Results(preset, groups, found)))
+    figure = draw(preset_figures(preset, groups, found)[preset.file_name])
     titles = [axes.get_title("left") for axes in figure.axes]
     assert titles == ["RPE; predicted: fails without them", "RPE-Square"]
     (legend,) = figure.legends

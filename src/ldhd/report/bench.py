@@ -5,14 +5,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.console import RenderableType
-from rich.table import Table
 
 from ldhd.bench import Case
 from ldhd.bench.ratio import machine
 from ldhd.report.figures.growth import growth_figure
 from ldhd.report.render_matplotlib import save_figure
+from ldhd.report.terminal import plain_table
 
 MEANINGS = {
     "speed": "time of the opponent over ours: above 1, we are faster",
@@ -32,28 +31,24 @@ class BenchResult:
     figures: Sequence[Path] = ()
 
     def document(self) -> dict[str, Any]:
-        """Return every case, and the machine it was measured on."""
         return {"cases": [asdict(case) for case in self.cases], "machine": machine()}
 
     def view(self) -> Iterator[RenderableType]:
-        """Yield a table for each measure, then the paths of the figures."""
-        tables = [self._table(measure) for measure in dict.fromkeys(case.measure for case in self.cases)]
-        tables[-1].caption = ", ".join(f"{key} {value}" for key, value in machine().items())
-        yield from tables
+        """Yield a table for each measure, the machine, and the paths of the figures."""
+        for measure in dict.fromkeys(case.measure for case in self.cases):
+            columns = "case", "shape", "against", measure, "range"
+            rows = [_row(case) for case in self.cases if case.measure == measure]
+            yield plain_table(f"{measure}: {MEANINGS[measure]}", columns, rows)
+        yield ", ".join(f"{key} {value}" for key, value in machine().items())
         yield from (f"figure: {path}" for path in self.figures)
-
-    def _table(self, measure: str) -> Table:
-        table = Table(title=f"{measure}: {MEANINGS[measure]}", title_justify="left", box=box.SIMPLE_HEAD)
-        for column in ("case", "shape", "against", measure, "range"):
-            table.add_column(column)
-        for case in (case for case in self.cases if case.measure == measure):
-            low, high = case.spread
-            span = "" if low == high else f"{low:.2f}-{high:.2f}"
-            table.add_row(case.case, case.shape, case.against, f"{case.ratio:.2f}", span)
-        return table
 
 
 def plot_growth(cases: Sequence[Case], folder: Path) -> list[Path]:
     """Draw how time grows with length, if that was measured."""
     figure = growth_figure(cases)
     return [] if figure is None else [save_figure(figure, folder / "attention.png", dpi=150)]
+
+
+def _row(case: Case) -> tuple[str, ...]:
+    low, high = case.spread
+    return case.case, case.shape, case.against, f"{case.ratio:.2f}", "" if low == high else f"{low:.2f}-{high:.2f}"

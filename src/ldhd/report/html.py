@@ -11,7 +11,6 @@ from ldhd.files import write_bytes
 from ldhd.report import sections
 from ldhd.report.figures.catalogue import every_figure
 from ldhd.report.headline import facts, headline
-from ldhd.report.look import looks
 from ldhd.report.page import Page
 from ldhd.report.render_matplotlib import save_figure
 from ldhd.report.runs import Runs, find_runs
@@ -75,7 +74,8 @@ def write_report(
     empty = not (found.finished or found.failed or found.unfinished or found.problems)
     if empty and ledger is None and predictions is None and not benchmarks:
         raise ValueError(f"no runs in {', '.join(map(str, runs))}: a run's folder holds config.json and record.json")
-    groups = group_runs([run.record for run in found.finished], found.configs)
+    configs = {run.record.hash: run.config for run in found.finished}
+    groups = group_runs([run.record for run in found.finished], configs)
     page = _page(groups, found, ledger, predictions, benchmarks, title)
     for line in found.problems:
         warnings.warn(line, stacklevel=2)
@@ -95,9 +95,8 @@ def _page(
     page = Page()
     places = {(group.task, group.label): f"cell-{number}" for number, group in enumerate(groups)}
     found = [sections.matrix_section(groups)]
-    styles = looks(groups)
     for task in dict.fromkeys(group.task for group in groups):
-        own = [(group, style) for group, style in zip(groups, styles, strict=True) if group.task == task]
+        own = [group for group in groups if group.task == task]
         found.append(sections.task_section(page, own, places, runs))
     found += [] if predictions is None else [sections.prediction_section(predictions, runs)]
     found += [] if ledger is None else [sections.ledger_section(ledger)]

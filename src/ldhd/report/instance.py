@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ldhd.evaluate import Trace, trace
 from ldhd.experiments import load_run
-from ldhd.report.terminal import plain_table
+from ldhd.report.terminal import numeric, plain_table
 from ldhd.tasks import Task
 
 
@@ -61,16 +61,13 @@ class TracedInstance:
         return text.append(f"   first error at token {error}: {written} instead of {instance.answer[error]}")
 
     def _attention(self) -> Table:
-        table = plain_table()
-        table.add_column("token")
         needs = self.task.needs(self.trace.instance)
         slots = list(dict.fromkeys(slot for needed in needs for slot in needed))
-        for slot in slots:
-            table.add_column(slot, justify="right")
-        for token, needed, mass in zip(self.trace.instance.answer, needs, self.trace.slots(needs), strict=True):
-            values = [self._mass(needed[slot], mass.get(slot)) if slot in needed else "" for slot in slots]
-            table.add_row(token, *values)
-        return table
+        rows = [
+            (token, *(self._mass(needed[slot], mass.get(slot)) if slot in needed else "" for slot in slots))
+            for token, needed, mass in zip(self.trace.instance.answer, needs, self.trace.slots(needs), strict=True)
+        ]
+        return plain_table(None, ["token", *numeric(*slots)], rows)
 
     def _mass(self, index: int | None, mass: float | None) -> str:
         """Return the attention on a needed token, such as `7@2 0.98`."""
@@ -78,17 +75,15 @@ class TracedInstance:
 
     def _anchors(self) -> Table:
         anchors, text = self.trace.anchors, self.trace.instance.text[:-1]
-        table = plain_table()
-        table.add_column("layer" if all(len(heads) == 1 for heads in anchors.values()) else "head")
-        for index, token in enumerate(text):
-            table.add_column(f"{token}\n{index}", justify="right")
+        first = "layer" if all(len(heads) == 1 for heads in anchors.values()) else "head"
+        rows = []
         several = len({term for _, term in anchors}) > 1
         for (index, term), heads in anchors.items():
             layer = f"{index}" + ("abcdefgh"[term] if several else "")
             for head, row in enumerate(_strongest(weights) for weights in heads):
                 cells = [text[a["index"]] if a["weight"] >= 0.9 else f"[dim]~{text[a['index']]}[/dim]" for a in row]
-                table.add_row(layer if len(heads) == 1 else f"{layer}.{head}", *cells)
-        return table
+                rows.append((layer if len(heads) == 1 else f"{layer}.{head}", *cells))
+        return plain_table(None, [first, *numeric(*(f"{token}\n{index}" for index, token in enumerate(text)))], rows)
 
 
 def _strongest(weights: Tensor) -> list[dict[str, Any]]:

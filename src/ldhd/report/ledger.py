@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import RenderableType
 from rich.markup import escape
+from rich.table import Column
 
 from ldhd.report.terminal import plain_table
 from ldhd.theory.ledger import Entry
@@ -22,7 +23,6 @@ class Ledger:
     figures: Sequence[Path] = ()
 
     def document(self) -> dict[str, Any]:
-        """Return every claim with its verdict and the numbers behind it."""
         return {"claims": [asdict(entry) for entry in self.entries]}
 
     def counts(self) -> str:
@@ -32,17 +32,11 @@ class Ledger:
 
     def view(self) -> Iterator[RenderableType]:
         """Yield a table with a row for each claim, then the paths of the figures."""
-        table = plain_table(self.counts())
-        table.caption = f"computed in {sum(entry.seconds for entry in self.entries):.1f} s; --json shows the numbers"
-        table.add_column("claim", no_wrap=True)
-        table.add_column("verdict", max_width=12)
-        table.add_column("what the paper says, and what holds instead", ratio=1)
-        for entry in self.entries:
-            text = escape(entry.claim)
-            if entry.correction:
-                text += f"\n[bold]instead:[/bold] {escape(entry.correction)}"
-            style = STYLES[entry.verdict]
-            table.add_row(entry.id, f"[{style}]{entry.verdict}[/{style}]", text, end_section=True)
+        text = Column("what the paper says, and what holds instead", ratio=1)
+        columns = Column("claim", no_wrap=True), Column("verdict", max_width=12), text
+        caption = f"computed in {sum(entry.seconds for entry in self.entries):.1f} s; --json shows the numbers"
+        table = plain_table(self.counts(), columns, map(_row, self.entries), caption)
+        table.show_lines = True
         yield table
         yield from (f"figure: {path}" for path in self.figures)
 
@@ -50,3 +44,9 @@ class Ledger:
 def plural(verdict: str, count: int) -> str:
     """Return the verdict for a count: `1 holds`, `2 hold`."""
     return verdict if count == 1 else verdict.replace("holds", "hold").replace("fails", "fail")
+
+
+def _row(entry: Entry) -> tuple[str, str, str]:
+    instead = f"\n[bold]instead:[/bold] {escape(entry.correction)}" if entry.correction else ""
+    style = STYLES[entry.verdict]
+    return entry.id, f"[{style}]{entry.verdict}[/{style}]", escape(entry.claim) + instead

@@ -10,6 +10,7 @@ from rich.table import Table
 from ldhd import seeds
 from ldhd.experiments.parts import load_task, options_model
 from ldhd.positions import POSITIONS
+from ldhd.report.terminal import folding, plain_table
 from ldhd.tasks import TASKS
 
 
@@ -26,35 +27,22 @@ class TaskExamples:
         """Draw the instances."""
         task = load_task(self.task)
         stream = seeds.generator(self.seed, "example", task.name, self.scale)
-        instances = [task.sample(self.scale, stream) for _ in range(self.count)]
-        return [
-            {
-                "prompt": instance.prompt,
-                "answer": instance.answer,
-                "scale": instance.scale,
-                "needs": task.needs(instance),
-            }
-            for instance in instances
-        ]
+        found = [task.sample(self.scale, stream) for _ in range(self.count)]
+        return [{"prompt": x.prompt, "answer": x.answer, "scale": x.scale, "needs": task.needs(x)} for x in found]
 
     def document(self) -> dict[str, Any]:
         return {"task": self.task, "examples": self.examples()}
 
     def view(self) -> Iterator[Table]:
         """Yield a table: each example, and under it what each of its answer tokens needs."""
-        table = Table(title=f"{self.task}: prompt, answer, and what each answer token needs", title_justify="left")
-        for column in ("prompt", "answer", "token", "needs (slot: token at index)"):
-            table.add_column(column, overflow="fold")
+        title = f"{self.task}: prompt, answer, and what each answer token needs"
+        table = plain_table(title, folding("prompt", "answer", "token", "needs (slot: token at index)"))
         for example in self.examples():
-            text = example["prompt"] + example["answer"]
-            for place, (token, needs) in enumerate(zip(example["answer"], example["needs"], strict=True)):
-                slots = ", ".join(
-                    f"{slot}: " + ("absent" if index is None else f"{text[index]} at {index}")
-                    for slot, index in needs.items()
-                )
-                head = (example["prompt"], example["answer"]) if place == 0 else ("", "")
-                last = place == len(example["answer"]) - 1
-                table.add_row(*head, token, slots or "nothing", end_section=last)
+            head, text = (example["prompt"], example["answer"]), example["prompt"] + example["answer"]
+            for token, needs in zip(example["answer"], example["needs"], strict=True):
+                table.add_row(*head, token, _slots(text, needs))
+                head = "", ""
+            table.add_section()
         yield table
 
 
@@ -80,12 +68,11 @@ class TaskList:
         }
 
     def view(self) -> Iterator[Table]:
-        table = Table(title="tasks", title_justify="left")
-        for column in ("task", "format", f"example of scale {self.scale}"):
-            table.add_column(column, overflow="fold")
-        for row in self.document()["tasks"]:
-            table.add_row(row["task"], escape(row["format"]), row["example"]["prompt"] + row["example"]["answer"])
-        yield table
+        rows = [
+            (row["task"], escape(row["format"]), row["example"]["prompt"] + row["example"]["answer"])
+            for row in self.document()["tasks"]
+        ]
+        yield plain_table("tasks", folding("task", "format", f"example of scale {self.scale}"), rows)
 
 
 @dataclass(frozen=True)
@@ -107,14 +94,18 @@ class PositionList:
 
     def view(self) -> Iterator[Table]:
         title = "position embeddings (those that only add can be summed: rpe-square+rpe-absolute)"
-        table = Table(title=title, title_justify="left")
-        for column in ("position", "what it does", "summable", "options: --set position.X=..."):
-            table.add_column(column, overflow="fold")
+        table = plain_table(title, folding("position", "what it does", "summable", "options: --set position.X=..."))
         for row in self.document()["positions"]:
             options = ", ".join(f"{key}={value}" for key, value in row["options"].items())
             summable = "yes" if row["can_be_summed"] else "no"
             table.add_row(row["position"], escape(row["formula"]), summable, options, end_section=True)
         yield table
+
+
+def _slots(text: str, needs: dict[str, int | None]) -> str:
+    """Return what an answer token of an instance needs, such as `x: 7 at 2`."""
+    places = {slot: "absent" if index is None else f"{text[index]} at {index}" for slot, index in needs.items()}
+    return ", ".join(f"{slot}: {place}" for slot, place in places.items()) or "nothing"
 
 
 def _first_line(docstring: str | None) -> str:

@@ -15,6 +15,7 @@ from ldhd.experiments.groups import Group, group_runs, setting
 from ldhd.report.figures.accuracy import accuracy_figure
 from ldhd.report.render_matplotlib import save_figure
 from ldhd.report.table import accuracy_table, digit_table
+from ldhd.report.terminal import numeric, plain_table
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,8 @@ class Evaluation:
 
     def view(self) -> Iterator[Table]:
         title = f"{self.config.label}, trained on {list(self.config.train_scales)}"
-        table = Table(title=title, title_justify="left")
-        for column in ("scale", "instances", "exact match", "95 % interval", "per token"):
-            table.add_column(column, justify="right")
-        for r in self.results:
-            table.add_row(str(r.scale), str(r.n), f"{r.exact:.3f}", f"{r.low:.3f}-{r.high:.3f}", f"{r.per_token:.3f}")
-        yield table
+        columns = numeric("scale", "instances", "exact match", "95 % interval", "per token")
+        rows = [
+            (r.scale, r.n, f"{r.exact:.3f}", f"{r.low:.3f}-{r.high:.3f}", f"{r.per_token:.3f}") for r in self.results
+        ]
+        yield plain_table(title, columns, rows)

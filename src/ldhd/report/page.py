@@ -11,9 +11,9 @@ from markupsafe import Markup
 import ldhd
 from ldhd.report.figures.learning_curves import OUTCOMES, seed_outcome
 from ldhd.report.figures.marks import Figure
+from ldhd.report.look import look
 from ldhd.report.render_plotly import to_plotly
-from ldhd.report.table import percent
-from ldhd.statistics import Mean, Share
+from ldhd.report.table import bounds, percent
 
 TONES = {
     "good": {"generalises", "holds", "hit", "right"},
@@ -65,13 +65,6 @@ def listed(names: Sequence[str]) -> Markup:
     return Markup(" and ").join([Markup(", ").join(first), last] if first else [last])
 
 
-def bounds(interval: Mean | Share) -> str:
-    """The two ends of an interval in per cent."""
-    if interval.low is None or interval.high is None:
-        return "one seed"
-    return f"{percent(interval.low)}–{percent(interval.high)}"  # noqa: RUF001
-
-
 def _tone(verdict: str) -> str:
     return next((tone for tone, verdicts in TONES.items() if verdict in verdicts), "")
 
@@ -99,5 +92,5 @@ def _environment() -> Environment:
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.filters |= {"percent": percent, "counted": counted, "bounds": bounds, "tone": _tone}
     environment.filters |= {"witness": _witness, "indented": lambda value: json.dumps(value, indent=1)}
-    environment.globals |= {"static": _static, "seed_outcome": seed_outcome, "outcomes": OUTCOMES}
+    environment.globals |= {"static": _static, "seed_outcome": seed_outcome, "outcomes": OUTCOMES, "look": look}
     return environment

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import RenderableType
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 import ldhd
@@ -19,7 +19,7 @@ from ldhd.files import write_bytes
 from ldhd.parsing import format_range
 from ldhd.predict import ASSUMPTIONS, Constraint, Prediction, Witness
 from ldhd.predict.design import Design
-from ldhd.report.terminal import plain_table
+from ldhd.report.terminal import folding, plain_table
 
 STYLES = {"generalises": "green", "fails": "red", "undecided": "yellow"}
 MARKS = {"query": "?", "winner": "^", "loser": "x"}
@@ -56,25 +56,11 @@ class Predictions:
             yield comparison_table(self.comparisons)
 
     def _table(self) -> Table:
-        columns = "task", "position", "layers", "trained on", "verdict", "linear", "up to", "risk"
-        table = plain_table("predictions, made without training", columns, no_wrap=True)
-        table.caption = (
-            "up to: the largest scale that holds, 0 if training is not explained; risk: unneeded cells never seen"
-        )
-        table.add_column("why", ratio=1)
-        for prediction in (named.prediction for named in self.predictions):
-            table.add_row(
-                prediction.task,
-                prediction.position,
-                str(prediction.layers),
-                format_range(prediction.train_scales),
-                _styled(prediction.verdict),
-                prediction.linear,
-                str(prediction.max_scale),
-                f"{prediction.risk:.2f}",
-                escape(_reason(prediction)),
-            )
-        return table
+        names = "task", "position", "layers", "trained on", "verdict", "linear", "up to", "risk"
+        columns = [*(Column(name, no_wrap=True) for name in names), Column("why", ratio=1)]
+        rows = [_row(named.prediction) for named in self.predictions]
+        caption = "up to: the largest scale that holds, 0 if training is not explained; risk: unneeded cells never seen"
+        return plain_table("predictions, made without training", columns, rows, caption)
 
 
 @dataclass(frozen=True)
@@ -109,19 +95,15 @@ class DesignResult:
     def view(self) -> Iterator[Table]:
         """Yield a table of slots and one of embeddings."""
         title = f"{self.design.task}: what an embedding must tell apart, {_layers(self.design.layers)}"
-        table = plain_table(title, ("slots", "tell apart", "classes"), overflow="fold")
-        table.caption = "classes: values that must stay apart, all others may be one class; of so many values in all"
+        caption = "classes: values that must stay apart, all others may be one class; of so many values in all"
         groups: dict[tuple[str, str], list[str]] = {}
         for slot in self.design.slots:
             classes = f"{len(slot.kept) + 1} of {slot.values}" if slot.rule is not None and slot.values > 1 else "1"
             groups.setdefault((slot.words, classes), []).append(slot.slot)
-        for (words, classes), slots in groups.items():
-            table.add_row(", ".join(slots), escape(words), classes)
-        yield table
-        names = plain_table("embeddings", ("position", "refines it", "prediction"))
-        for name, (refines, verdict) in self.embeddings.items():
-            names.add_row(name, "yes" if refines else "no", _styled(verdict))
-        yield names
+        slots = [(", ".join(names), escape(words), classes) for (words, classes), names in groups.items()]
+        yield plain_table(title, folding("slots", "tell apart", "classes"), slots, caption)
+        rows = [(name, "yes" if refines else "no", _styled(said)) for name, (refines, said) in self.embeddings.items()]
+        yield plain_table("embeddings", ("position", "refines it", "prediction"), rows)
 
 
 def repository() -> Path:
@@ -165,25 +147,23 @@ def marks(step: Constraint) -> str:
 
 def comparison_table(rows: Sequence[Comparison]) -> Table:
     """Return a table of predicted and measured verdicts; its caption counts the registered predictions."""
-    columns = "task", "position", "layers", "trained on", "to scale", "seeds", "predicted", "measured", "outcome"
-    table = plain_table("predicted and measured", columns, no_wrap=True)
-    table.caption = "; ".join(
+    names = "task", "position", "layers", "trained on", "to scale", "seeds", "predicted", "measured", "outcome"
+    caption = "; ".join(
         f"{name}: {found.hits} hits, {found.misses} misses, {found.open} open, {found.unregistered} unregistered"
         for name, found in count(rows).items()
     )
+    shown = []
     for row in rows:
-        table.add_row(
-            row.task,
-            row.position,
-            str(row.layers),
-            format_range(row.train_scales),
-            str(row.largest_scale),
-            str(row.seeds),
-            row.predicted or "nothing",
-            row.measured,
-            row.outcome if row.registered else f"{row.outcome}, not registered",
-        )
-    return table
+        setting = row.task, row.position, row.layers, format_range(row.train_scales), row.largest_scale, row.seeds
+        outcome = row.outcome if row.registered else f"{row.outcome}, not registered"
+        shown.append((*setting, row.predicted or "nothing", row.measured, outcome))
+    return plain_table("predicted and measured", [Column(name, no_wrap=True) for name in names], shown, caption)
+
+
+def _row(prediction: Prediction) -> tuple[Any, ...]:
+    setting = prediction.task, prediction.position, prediction.layers, format_range(prediction.train_scales)
+    verdicts = _styled(prediction.verdict), prediction.linear, prediction.max_scale, f"{prediction.risk:.2f}"
+    return *setting, *verdicts, escape(_reason(prediction))
 
 
 def _reason(prediction: Prediction) -> str:

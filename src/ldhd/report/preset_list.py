@@ -1,6 +1,5 @@
 """The result of `ldhd reproduce --list`: every preset with its number of runs, its time and its stored result."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,7 +17,7 @@ from ldhd.files import BadFileError, read_json
 from ldhd.names import lookup_only
 from ldhd.report.figures.accuracy import seeds_of
 from ldhd.report.table import percent
-from ldhd.report.terminal import plain_table
+from ldhd.report.terminal import folding, plain_table
 
 
 @dataclass(frozen=True)
@@ -34,14 +33,13 @@ class PresetList:
         return {"presets": [self._row(preset) for preset in PRESETS.values() if self.size in preset.sizes]}
 
     def view(self) -> Iterator[Table]:
-        columns = "name", "what", "runs", "training", "stored result"
-        table = plain_table(f"presets, size {self.size}", columns, overflow="fold")
-        for row in self.document()["presets"]:
-            seconds = row["expected_seconds"]
-            time = "seconds" if not row["runs"] else "not measured" if seconds is None else _duration(seconds)
-            table.add_row(row["preset"], escape(row["title"]), str(row["runs"]), time, row["stored"] or "none")
-        table.caption = "training times are sums over runs of one core each, from the stored seeds"
-        yield table
+        columns = folding("name", "what", "runs", "training", "stored result")
+        rows = [
+            (row["preset"], escape(row["title"]), row["runs"], _duration(row), row["stored"] or "none")
+            for row in self.document()["presets"]
+        ]
+        caption = "training times are sums over runs of one core each, from the stored seeds"
+        yield plain_table(f"presets, size {self.size}", columns, rows, caption)
 
     def _row(self, preset: Preset) -> dict[str, Any]:
         own, other = stored(preset, self.size), {"full": "quick", "quick": "full"}.get(self.size)
@@ -63,10 +61,9 @@ def stored(preset: Preset, size: str) -> dict[str, Any] | None:
     """Return the document of a preset in `results/` of the source tree, None if there is none."""
     path = Path(ldhd.__file__).parents[2] / "results" / size / f"{preset.file_name}.json"
     try:
-        found = read_json(path)
-    except (OSError, BadFileError, json.JSONDecodeError):
+        return read_json(path)
+    except (OSError, BadFileError):
         return None
-    return found if isinstance(found, dict) else None
 
 
 def _summary(preset: Preset, document: dict[str, Any], seeds: int) -> str:
@@ -81,5 +78,10 @@ def _summary(preset: Preset, document: dict[str, Any], seeds: int) -> str:
     return ", ".join(shown) + (f"; {most} of {seeds} seeds" if document["runs"] and most < seeds else "")
 
 
-def _duration(seconds: float) -> str:
+def _duration(row: dict[str, Any]) -> str:
+    seconds = row["expected_seconds"]
+    if not row["runs"]:
+        return "seconds"
+    if seconds is None:
+        return "not measured"
     return f"{seconds:.0f} s" if seconds < 90 else str(timedelta(seconds=round(seconds)))

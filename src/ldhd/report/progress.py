@@ -1,7 +1,6 @@
 """Progress bars on a terminal; nothing is shown where standard error is a file or a pipe."""
 
 from collections.abc import Iterable, Iterator
-from types import TracebackType
 from typing import TypeVar
 
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn, track
@@ -19,7 +18,7 @@ def watch(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
     yield from track(items, what, total=total, console=screen, disable=not screen.is_terminal, transient=True)
 
 
-class ProgressBars:
+class ProgressBars(Bars):
     """A bar for each run, with loss, accuracy at training scales, speed and time left.
 
     Use it as `with ProgressBars() as bars: run(..., on_progress=bars)`.
@@ -27,7 +26,7 @@ class ProgressBars:
 
     def __init__(self) -> None:
         screen = console(stderr=True)
-        self.bars = Bars(
+        super().__init__(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
@@ -39,30 +38,14 @@ class ProgressBars:
         )
         self.rows: dict[str, TaskID] = {}
 
-    def __enter__(self) -> "ProgressBars":
-        self.bars.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.bars.stop()
-
     def __call__(self, progress: Progress) -> None:
+        done, total = progress.done, progress.total
         if progress.run not in self.rows:
-            self.rows[progress.run] = self.bars.add_task(
-                progress.label, total=progress.total, completed=progress.done, state="", speed=""
-            )
+            self.rows[progress.run] = self.add_task(progress.label, total=total, completed=done, state="", speed="")
         row = self.rows[progress.run]
-        self.bars.update(
-            row,
-            completed=progress.done,
-            total=progress.total,
-            state=_state(progress),
-            speed=self._speed(row, progress),
-        )
-
-    def _speed(self, row: TaskID, progress: Progress) -> str:
-        speed = self.bars.tasks[row].speed
-        return f"{speed:.0f} steps/s" if speed and progress.stage == "training" else ""
+        speed = self.tasks[row].speed
+        written = f"{speed:.0f} steps/s" if speed and progress.stage == "training" else ""
+        self.update(row, total=total, completed=done, state=_state(progress), speed=written)
 
 
 def _state(progress: Progress) -> str:

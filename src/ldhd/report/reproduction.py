@@ -22,13 +22,13 @@ from ldhd.experiments.views import Panels
 from ldhd.files import write_json
 from ldhd.report.figures.accuracy import accuracy_matrix
 from ldhd.report.html import write_report
-from ldhd.report.preset_figures import Results, preset_figures
+from ldhd.report.preset_figures import preset_figures
 from ldhd.report.progress import watch
 from ldhd.report.render_matplotlib import save_figure
 from ldhd.report.sweep import SweepView, failure_lines
-from ldhd.report.table import percent
+from ldhd.report.table import bounds, percent
 from ldhd.report.terminal import plain_table
-from ldhd.statistics import Mean, mean_interval
+from ldhd.statistics import mean_interval
 from ldhd.sweep import in_processes, run_sweep
 
 Configs = Mapping[str, Sequence[RunConfig]]
@@ -80,18 +80,10 @@ def reproduce(
     workers: int | None = None,
     command: str = "",
 ) -> Reproduction:
-    """Predict, run and draw presets.
+    """Predict, run and draw presets; the name `all` stands for every preset of the paper.
 
-    Args:
-        names: Names of presets; `all` stands for every one of the paper.
-        size: `quick`, `full` or `paper`.
-        seeds: Seeds of the runs, those of the size by default.
-        steps: If given, runs are stopped after so many steps.
-        out: Folder of runs, figures and documents, `reproduced/SIZE` by default.
-        finished_only: Whether to draw the finished runs and train nothing.
-        device: Where models are trained.
-        workers: Number of runs at once, one for each core by default.
-        command: The command to record in each run.
+    By default, the seeds are those of the size, results go to `reproduced/SIZE`, and there is a worker for each core.
+    With `steps`, runs stop after so many steps; with `finished_only`, finished runs are drawn and nothing is trained.
     """
     presets = choose(names)
     out = out or Path("reproduced") / size
@@ -150,7 +142,7 @@ def write_preset(
     done = {record.hash for record in found}
     groups = preset_groups(preset, configs, found)
     measured = list(outcomes(preset, groups, predicted))
-    figures = preset_figures(Results(preset, groups, measured))
+    figures = preset_figures(preset, groups, measured)
     paths = [save_figure(figure, out / f"{name}.{kind}") for name, figure in figures.items() for kind in ("png", "pdf")]
     document = {
         "preset": preset.name,
@@ -195,22 +187,16 @@ def preset_view(document: dict[str, Any]) -> Iterator[RenderableType]:
 
 def _outcome_table(found: Sequence[Mapping[str, Any]]) -> Table:
     columns = "task", "", "fitted", "scale", "exact match in %", "95 % interval", "factor", "predicted", "the paper", ""
-    table = plain_table(columns=columns)
-    for outcome in found:
-        exact = mean_interval(outcome["by_seed"])
-        table.add_row(
-            outcome["task"],
-            "" if outcome["label"] == outcome["task"] else outcome["label"],
-            f"{outcome['fitted']}/{outcome['seeds']}",
-            str(outcome["scale"]),
-            percent(exact.value),
-            _interval(exact),
-            f"{outcome['factor']:g}",
-            outcome["predicted"] or "",
-            "" if outcome["claim"] == "unspecified" else outcome["claim"],
-            _agreement(outcome),
-        )
-    return table
+    return plain_table(None, columns, map(_row, found))
+
+
+def _row(outcome: Mapping[str, Any]) -> tuple[Any, ...]:
+    exact = mean_interval(outcome["by_seed"])
+    name = "" if outcome["label"] == outcome["task"] else outcome["label"]
+    claim = "" if outcome["claim"] == "unspecified" else outcome["claim"]
+    measured = outcome["scale"], percent(exact.value), bounds(exact), f"{outcome['factor']:g}"
+    fitted = f"{outcome['fitted']}/{outcome['seeds']}"
+    return outcome["task"], name, fitted, *measured, outcome["predicted"] or "", claim, _agreement(outcome)
 
 
 def _agreement(outcome: Mapping[str, Any]) -> str:
@@ -219,7 +205,3 @@ def _agreement(outcome: Mapping[str, Any]) -> str:
     if not outcome["agrees"]:
         return "not as the paper says"
     return "as the paper says" if outcome["fitted"] else "as the paper says, but it does not fit"
-
-
-def _interval(mean: Mean) -> str:
-    return "one seed" if mean.low is None or mean.high is None else f"{percent(mean.low)}-{percent(mean.high)}"

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ldhd.experiments import RunConfig, RunFolder
+from ldhd.experiments import RunFolder
 from ldhd.experiments.groups import setting
 from ldhd.experiments.preset import SIX
 from ldhd.experiments.studies import FinishedRun, StoredRun, find_stored, read_run
@@ -27,17 +27,8 @@ class Runs:
     problems: list[str] = field(default_factory=list)
 
     @cached_property
-    def configs(self) -> dict[str, RunConfig]:
-        return {run.record.hash: run.config for run in self.finished}
-
-    @cached_property
     def by_hash(self) -> dict[str, FinishedRun]:
         return {run.record.hash: run for run in self.finished}
-
-    @cached_property
-    def folders(self) -> dict[str, Path]:
-        """Where each run is stored."""
-        return {run.record.hash: run.stored.path for run in self.finished}
 
     def metrics(self, run_hash: str) -> list[dict[str, Any]]:
         """Return the learning curve of a run; empty if it was not kept, or, with a problem noted, cannot be read."""
@@ -66,8 +57,7 @@ class Runs:
 
 def find_runs(folders: Sequence[Path]) -> Runs:
     """Find every run in folders, at most three folders down; a run that is found twice counts once."""
-    found = Runs()
-    seen: set[str] = set()
+    found, finished = Runs(), dict[str, FinishedRun]()
     for top in folders:
         if not top.is_dir():
             raise ValueError(f"{top} is no folder" if top.exists() else f"there is no folder {top}")
@@ -77,10 +67,9 @@ def find_runs(folders: Sequence[Path]) -> Runs:
             except (BadFileError, OSError) as error:
                 found.note(error)
                 continue
-            if run is not None and run.record.hash not in seen:
-                seen.add(run.record.hash)
-                found.finished.append(run)
-    found.finished.sort(key=_order)
+            if run is not None:
+                finished.setdefault(run.record.hash, run)
+    found.finished = sorted(finished.values(), key=_order)
     return found
 
 

@@ -12,10 +12,10 @@ from ldhd.report.figures.accuracy import accuracy_figure, accuracy_panel, digit_
 from ldhd.report.figures.errors import carry_panel, error_panel
 from ldhd.report.figures.growth import case_of, growth_figure
 from ldhd.report.figures.learning_curves import evenly, explanation, learning_curve, learning_curve_figure
-from ldhd.report.figures.marks import Band, Figure, HeatMap, Line, Panel, Span, Style
+from ldhd.report.figures.marks import Band, Figure, HeatMap, Line, Panel, Span
 from ldhd.report.figures.strings import chosen_traces, string_picture
 from ldhd.report.ledger import plural
-from ldhd.report.look import look, looks
+from ldhd.report.look import looks
 from ldhd.report.page import Page
 from ldhd.report.prediction import repository
 from ldhd.report.runs import Runs
@@ -37,7 +37,7 @@ Places = Mapping[tuple[str, str], str]
 def matrix_section(groups: Sequence[Group]) -> Section | None:
     """Tasks by embeddings, a small curve for each group; None if there is little to compare."""
     tasks = list(dict.fromkeys(group.task for group in groups))
-    positions = {group.position: look(group.position).color for group in groups}
+    positions = list(dict.fromkeys(group.position for group in groups))
     if len(groups) < 2 or (len(tasks) < 2 and len(positions) < 4):
         return None
     found: dict[tuple[str, str], list[tuple[Group, Section]]] = {}
@@ -72,13 +72,12 @@ def small_curve(panel: Panel) -> Section:
     return {"color": line.style.color, "spans": spans, "band": " ".join(edges), "line": path, "points": points, **size}
 
 
-def task_section(page: Page, styled: Sequence[tuple[Group, Style]], places: Places, runs: Runs) -> Section:
-    """Everything about one task, from its groups and how each is drawn."""
-    groups, styles = [group for group, _ in styled], [style for _, style in styled]
+def task_section(page: Page, groups: Sequence[Group], places: Places, runs: Runs) -> Section:
+    """Everything about one task."""
     task = groups[0].task
     links = {group.label: places[task, group.label] for group in groups}
     scales = evenly(scales_beyond(groups), MOST_SCALES)
-    beyond = {f"scale {scale}": digit_figure(groups, styles, scale) for scale in scales}
+    beyond = {f"scale {scale}": digit_figure(groups, scale) for scale in scales}
     carries = {group.label: carry_panel(group) for group in groups}
     compared = pairs(groups)
     return _section(
@@ -87,9 +86,9 @@ def task_section(page: Page, styled: Sequence[tuple[Group, Style]], places: Plac
         "task.html",
         trained=" and ".join(dict.fromkeys(format_range(group.train_scales) for group in groups)),
         best=sorted(groups, key=lambda group: -group.mean(group.scales[-1]))[:6],
-        accuracy=page.add(accuracy_figure(groups, styles, links=links), 430),
+        accuracy=page.add(accuracy_figure(groups, links=links), 430),
         scales=notable_scales(groups),
-        groups=styled,
+        groups=groups,
         pairs=compared,
         fewest_seeds=min((len(found.seeds) for *_, found in compared), default=0),
         digits=page.add_choice(beyond, 360) if beyond else None,

@@ -14,7 +14,7 @@ from rich.markup import escape
 from ldhd.experiments import Failure, Progress, Record, RunConfig
 from ldhd.experiments.groups import by_setting, differences, group_runs
 from ldhd.report.table import percent
-from ldhd.report.terminal import console, plain_table
+from ldhd.report.terminal import console, folding, plain_table
 
 MOST_FAILURES = 20
 """The largest number of failures that are listed one by one."""
@@ -54,12 +54,18 @@ class SweepView:
     def render(self) -> RenderableType:
         left = self.total - self.done - self.failed - len(self.running)
         counts = f"running {len(self.running)}, done {self.done}, failed {self.failed}, waiting {left}"
-        table = plain_table(columns=("run", "", "stage", "", "loss"))
-        for name, progress in list(self.running.items()):  # the table is drawn by a thread of its own
-            loss = "" if progress.loss is None else f"{progress.loss:.3f}"
-            table.add_row(
-                name, escape(progress.label), progress.stage, f"{progress.done / max(progress.total, 1):.0%}", loss
+        running = list(self.running.items())  # the table is drawn by a thread of its own
+        rows = [
+            (
+                name,
+                escape(p.label),
+                p.stage,
+                f"{p.done / max(p.total, 1):.0%}",
+                "" if p.loss is None else f"{p.loss:.3f}",
             )
+            for name, p in running
+        ]
+        table = plain_table(None, ("run", "", "stage", "", "loss"), rows)
         return Group(f"{counts}, time left {self.time_left()}", table)
 
     def time_left(self) -> str:
@@ -87,12 +93,9 @@ class SweepSummary:
 
     def view(self) -> Iterator[RenderableType]:
         """Yield a table with a row for each group of seeds, followed by what failed."""
-        columns = "task", "position", "options", "done", "fitted", "scale", "exact", "verdict"
+        columns = folding("task", "position", "options", "done", "fitted", "scale", "exact", "verdict")
         title = "exact match in % at the largest test scale, mean over seeds"
-        table = plain_table(title, columns, overflow="fold")
-        for row in _rows(self.configs, self.records):
-            table.add_row(*map(escape, row))
-        yield table
+        yield plain_table(title, columns, _rows(self.configs, self.records))
         yield from failure_lines(self.failures)
         done, asked = len(self.records), len(self.configs)
         yield f"{done} of {asked} runs done, {asked - done} failed"
@@ -116,8 +119,8 @@ def _rows(configs: Sequence[RunConfig], records: Sequence[Record]) -> list[list[
         found = [by_hash[config.hash] for config in own if config.hash in by_hash]
         row = [first.task, first.position, ", ".join(options), f"{len(found)}/{len(own)}"]
         for group in group_runs(found):
-            row += [f"{group.fitted}", str(scale), percent(group.mean(scale)), group.verdict()]
-        rows.append(row)
+            row += [str(group.fitted), str(scale), percent(group.mean(scale)), group.verdict()]
+        rows.append([escape(text) for text in row])
     return rows
 
 

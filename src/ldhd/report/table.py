@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from ldhd.experiments.groups import Group
-from ldhd.report.terminal import plain_table
+from ldhd.report.terminal import numeric, plain_table
+from ldhd.statistics import Mean, Share
 
 WIDEST_ANSWER = 16
 """Answers with more tokens have no row in the table of tokens."""
@@ -15,48 +16,53 @@ def accuracy_table(groups: Sequence[Group]) -> Table:
     """Return a table of exact match by scale: a row for each group, its mean over seeds and, below it, the range."""
     scales = sorted({scale for group in groups for scale in group.scales})
     models = list(dict.fromkeys(group.model for group in groups))
-    table = plain_table(f"{groups[0].task}: exact match in % by scale")
-    table.caption = f"model {' and '.join(models)}; training scales in bold"
-    table.add_column("position")
-    table.add_column("fitted")
-    for scale in scales:
-        bold = "bold" if scale in groups[0].train_scales else "not bold"
-        table.add_column(str(scale), justify="right", header_style=bold)
-    table.add_column("verdict")
-    for group in groups:
-        values = [_cell_text(group, scale) for scale in scales]
-        table.add_row(group.label, f"{group.fitted}/{len(group.records)}", *values, group.verdict())
-    return table
+    columns = numeric(*map(str, scales))
+    for column, scale in zip(columns, scales, strict=True):
+        column.header_style = "bold" if scale in groups[0].train_scales else "not bold"
+    rows = [
+        (
+            group.label,
+            f"{group.fitted}/{len(group.records)}",
+            *(_cell(group, scale) for scale in scales),
+            group.verdict(),
+        )
+        for group in groups
+    ]
+    title = f"{groups[0].task}: exact match in % by scale"
+    caption = f"model {' and '.join(models)}; training scales in bold"
+    return plain_table(title, ["position", "fitted", *columns, "verdict"], rows, caption)
 
 
 def digit_table(groups: Sequence[Group]) -> Table | None:
     """Return a table of the accuracy of each answer token at scales beyond training; None if there are none."""
     rows = [
-        (group.label, scale, group.per_position(scale))
+        (group.label, scale, *map(percent, group.per_position(scale)))
         for group in groups
         for scale in group.scales
-        if scale > max(group.train_scales)
+        if scale > max(group.train_scales) and len(group.per_position(scale)) <= WIDEST_ANSWER
     ]
-    rows = [row for row in rows if len(row[2]) <= WIDEST_ANSWER]
-    if not rows:
-        return None
-    table = plain_table("accuracy in % of each answer token")
-    table.add_column("position")
-    table.add_column("scale", justify="right")
-    for place in range(max(len(values) for _, _, values in rows)):
-        table.add_column(f"z{place}", justify="right")
-    for label, scale, values in rows:
-        table.add_row(label, str(scale), *map(percent, values))
-    return table
+    places = [f"z{place}" for place in range(max(map(len, rows), default=2) - 2)]
+    return (
+        plain_table("accuracy in % of each answer token", ["position", *numeric("scale", *places)], rows)
+        if rows
+        else None
+    )
 
 
-def _cell_text(group: Group, scale: int) -> str:
+def _cell(group: Group, scale: int) -> str:
     values = group.exact(scale)
     if not values:
         return ""
     low, high = percent(min(values)), percent(max(values))
     text = percent(group.mean(scale))
     return text if low == high else f"{text}\n[dim]{low}-\n{high}[/dim]"
+
+
+def bounds(interval: Mean | Share, dash: str = "-") -> str:
+    """Write the two ends of an interval in per cent."""
+    if interval.low is None or interval.high is None:
+        return "one seed"
+    return f"{percent(interval.low)}{dash}{percent(interval.high)}"
 
 
 def percent(share: float) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from rich import box
 from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 
 PIPE_WIDTH = 160
 """Width of what goes to a file or a pipe, in characters."""
@@ -45,10 +45,25 @@ def console(**options: Any) -> Console:
     return Console(emoji=False, **options)
 
 
-def plain_table(title: str | None = None, columns: Sequence[str] = (), **options: Any) -> Table:
-    """Return a table that has a line under its header only; `options` are those of all these columns."""
+def plain_table(
+    title: str | None,
+    columns: Sequence[str | Column],
+    rows: Iterable[Sequence[object]] = (),
+    caption: str | None = None,
+) -> Table:
+    """Return a table that has a line under its header only; a column may also be given as rich's own `Column`."""
     style: Any = {"title_justify": "left", "caption_justify": "left", "box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
-    table = Table(title=title, **style)
-    for column in columns:
-        table.add_column(column, **options)
+    table = Table(*columns, title=title, caption=caption, **style)
+    for row in rows:
+        table.add_row(*map(str, row))
     return table
+
+
+def folding(*names: str) -> list[Column]:
+    """Return columns that break long words rather than cut them."""
+    return [Column(name, overflow="fold") for name in names]
+
+
+def numeric(*names: str) -> list[Column]:
+    """Return columns that are aligned to the right."""
+    return [Column(name, justify="right") for name in names]

@@ -3,7 +3,7 @@
 Bands are 95 % intervals of the mean over seeds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ldhd.evaluate import ScaleResult
@@ -17,21 +17,17 @@ MOST_BANDS = 6
 """Of more curves in one panel, only the means are drawn: bands would hide each other."""
 COLUMNS = 3
 
+Styles = Callable[[Sequence[Group]], Sequence[Style]]
 Means = Sequence[tuple[float, Mean]]
 """Means over seeds at some places of an axis."""
 
 
-def accuracy_figure(
-    groups: Sequence[Group],
-    styles: Sequence[Style] | None = None,
-    title: str = "",
-    links: Mapping[str, str] | None = None,
-) -> Figure:
+def accuracy_figure(groups: Sequence[Group], title: str = "", links: Mapping[str, str] | None = None) -> Figure:
     """Exact match against scale for the groups of one task: means, bands and every seed.
 
     For the page, `links` maps the label of a group to the element that its mean leads to.
     """
-    panel = accuracy_panel(groups, styles or looks(groups), links)
+    panel = accuracy_panel(groups, looks(groups), links)
     trained = ", ".join(sorted({format_range(group.train_scales) for group in groups}))
     return Figure([panel], (7.4, 4.0), title=title or f"{groups[0].task}: trained on scales {trained}")
 
@@ -53,14 +49,10 @@ def accuracy_panel(
 
 
 def accuracy_panels(
-    groups: Mapping[str, Sequence[Group]], title: str, styles: Sequence[Style] | None = None, legend: bool = True
+    groups: Mapping[str, Sequence[Group]], title: str, styles: Styles = looks, legend: bool = True
 ) -> Figure:
-    """A panel with a title for each entry of `groups`; `styles` has one style for each group of all panels in turn."""
-    rest = iter(styles or looks([group for own in groups.values() for group in own]))
-    panels = [
-        replace(accuracy_panel(own, [next(rest) for _ in own], counted=False), title=name)
-        for name, own in groups.items()
-    ]
+    """A panel with a title for each entry of `groups`; `styles` chooses how the groups of one panel are drawn."""
+    panels = [replace(accuracy_panel(own, styles(own), counted=False), title=name) for name, own in groups.items()]
     columns = min(COLUMNS, len(panels))
     size = 3.4 * columns + 0.4, 2.4 * -(-len(panels) // columns) + 0.6
     return Figure(panels, size, columns, title, share="y", legend=legend)
@@ -104,12 +96,12 @@ def final_accuracy(groups: Sequence[Group]) -> Figure:
     return Figure([panel], (max(5.4, 2.4 + 0.55 * len(groups) + 0.5 * len(tasks)), 3.8))
 
 
-def digit_figure(groups: Sequence[Group], styles: Sequence[Style] | None = None, scale: int | None = None) -> Figure:
+def digit_figure(groups: Sequence[Group], scale: int | None = None) -> Figure:
     """Accuracy of each answer token at one scale, the largest by default."""
     at = max(groups[0].scales) if scale is None else scale
     marks: list[Mark] = []
     longest = 0
-    for index, (group, style) in enumerate(zip(groups, styles or looks(groups), strict=True)):
+    for index, (group, style) in enumerate(zip(groups, looks(groups), strict=True)):
         rows = [result.per_position for record in group.records for result in record.results if result.scale == at]
         length = max(map(len, rows), default=0)
         means = [(place, mean_interval([row[place] for row in rows if place < len(row)])) for place in range(length)]
