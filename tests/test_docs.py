@@ -16,7 +16,6 @@ from ldhd.experiments.config import FIELDS, make_configs
 from ldhd.model import MODELS
 from ldhd.parsing import parse_settings
 from ldhd.sweep.file import parse_sweep
-from ldhd.tasks import TASKS
 
 ROOT = Path(__file__).parent.parent
 
@@ -69,7 +68,7 @@ def test_predictions_of_the_predict_page():
     assert verdicts("addition-aligned", "rope", 1) == {"generalises"}
     assert verdicts("addition-mod10", "rpe-square", 1, max_distance=2) == {"generalises"}
     assert {entry["verdict"] for entry in found if entry["task"] == "parity-direct"} == {"fails"}
-    for task in TASKS:
+    for task in {entry["task"] for entry in found}:
         assert verdicts(task, "abacus", 2, max_offset=0) == {"generalises" if task == "addition-mod10" else "fails"}
 
 
