@@ -4,7 +4,8 @@
     python tests/pinned.py compare OLD NEW    # exit code 1, and a line for each difference, unless they agree
 
 Times, paths, commits and versions are left out. Numbers are equal if they differ by rounding alone; everything else
-must be the same. A change that alters results on purpose records the pins before and after, and says what differs.
+must be the same, but fields and rows may be added. A change that alters results on purpose records the pins before and
+after, and says what differs.
 """
 
 import argparse
@@ -28,6 +29,12 @@ LEFT_OUT = {
 }
 TOLERANCE = 1e-4
 """Relative, on losses and gradients after up to 50 steps: rounding grows on the way."""
+
+ADDED = -1.0
+"""The distance of something that is new, which is counted apart."""
+
+NAMES = ("id", "task", "position", "layers", "preset", "label", "hash", "case")
+"""Fields that tell the rows of a list apart, whatever their order."""
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "tasks": ("tasks",),
@@ -126,8 +133,7 @@ def kept(value: Any) -> Any:
 def compare(old: Path, new: Path) -> int:
     """Print what differs; 1 if anything does."""
     names = sorted({path.name for path in [*old.glob("*.json"), *new.glob("*.json")]})
-    worst = 0.0
-    count = 0
+    worst, count, added = 0.0, 0, 0
     for name in names:
         if not ((old / name).exists() and (new / name).exists()):
             print(f"{name}: only in {old if (old / name).exists() else new}")
@@ -135,6 +141,7 @@ def compare(old: Path, new: Path) -> int:
             continue
         before, after = (json.loads((folder / name).read_text()) for folder in (old, new))
         found = list(differences(before, after, name))
+        added += sum(distance == ADDED for _, distance in found)
         worst = max([worst, *(distance for _, distance in found if distance < TOLERANCE)])
         beyond = [line for line, distance in found if distance >= TOLERANCE]
         for line in beyond[:10]:
@@ -142,7 +149,7 @@ def compare(old: Path, new: Path) -> int:
         if len(beyond) > 10:
             print(f"{name}: {len(beyond) - 10} more differences")
         count += len(beyond)
-    print(f"{len(names)} files, {count} differences; largest difference by rounding {worst:.1e}")
+    print(f"{len(names)} files, {count} differences, {added} additions; largest difference by rounding {worst:.1e}")
     return int(count > 0)
 
 
@@ -152,8 +159,12 @@ def differences(old: Any, new: Any, place: str) -> Iterator[tuple[str, float]]:
         for key in sorted({*old, *new}):
             if key in old and key in new:
                 yield from differences(old[key], new[key], f"{place}: {key}")
+            elif key in old:
+                yield f"{place}: {key} is gone", math.inf
             else:
-                yield f"{place}: {key} {'is gone' if key in old else 'is new'}", math.inf
+                yield f"{place}: {key} is new", ADDED
+    elif by_name(old) is not None and by_name(new) is not None:
+        yield from differences(by_name(old), by_name(new), place)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, (a, b) in enumerate(zip(old, new, strict=True)):
             yield from differences(a, b, f"{place}[{index}]")
@@ -163,6 +174,14 @@ def differences(old: Any, new: Any, place: str) -> Iterator[tuple[str, float]]:
             yield f"{place}: {old} became {new}", distance
     elif old != new:
         yield f"{place}: {old!r} became {new!r}"[:300], math.inf
+
+
+def by_name(value: Any) -> dict[str, Any] | None:
+    """Return the rows of a list by what tells them apart; None if nothing does."""
+    if not isinstance(value, list) or not all(isinstance(row, dict) and set(NAMES) & set(row) for row in value):
+        return None
+    rows = {str([row[name] for name in NAMES if name in row]): row for row in value}
+    return rows if len(rows) == len(value) > 0 else None
 
 
 if __name__ == "__main__":
