@@ -48,7 +48,8 @@ def remove_leftovers(folder: Path) -> None:
 
 def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the value with `sha256`, the digest of all other fields (as JSON with sorted keys, without spaces)."""
-    return {**value, "sha256": hashlib.sha256(_canonical(value)).hexdigest()}
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return {**value, "sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
@@ -119,10 +120,6 @@ def parse_object(content: bytes, source: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadFileError(f"{source} is not whole: it holds no JSON object")
     return value
-
-
-def _canonical(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _flush_folder(folder: Path) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from contracts.tiny import TINY
 from ldhd.experiments import RunFolder, make_config, run
+from ldhd.experiments.runner import Job
 from ldhd.lease import Lease, holding
 from ldhd.sweep import run_sweep
-from ldhd.sweep.job import Job
 from ldhd.train import checkpoint
 
 SETTINGS = TINY | {"train.checkpoint_every": 2, "train.evaluate_every": 2}

@@ -9,7 +9,7 @@ import pytest
 import ldhd
 from contracts.tiny import TINY
 from ldhd.experiments import RunFolder, load_run, make_config, run
-from ldhd.experiments.extension import extended
+from ldhd.experiments.loading import extended
 from ldhd.files import BadFileError
 
 SETTINGS = TINY | {"train.checkpoint_every": 3, "train.evaluate_every": 2}

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from ldhd.experiments.checks import check
 from ldhd.experiments.config import make_config
 from ldhd.experiments.groups import group_runs
+from ldhd.experiments.loading import check
 from ldhd.experiments.outcomes import outcomes, preset_groups
 from ldhd.experiments.parts import outline
 from ldhd.experiments.preset import SIX, SIZES, PresetPart

@@ -10,9 +10,8 @@ from pydantic import ValidationError
 from contracts.tiny import TINY
 from ldhd import seeds
 from ldhd.experiments import RunFolder, evaluate_run, load_run, make_config, run
-from ldhd.experiments.checks import check
 from ldhd.experiments.config import RunConfig, make_configs
-from ldhd.experiments.loading import new_model
+from ldhd.experiments.loading import check, new_model
 from ldhd.experiments.parts import build_model, load_task, options_model, position_options
 from ldhd.files import BadFileError
 from ldhd.messages import Interrupted

@@ -17,8 +17,7 @@ from ldhd.experiments import RunFolder, make_config, run
 from ldhd.files import read_json
 from ldhd.lease import Lease, holding
 from ldhd.sweep import in_processes, run_sweep
-from ldhd.sweep.executor import in_turn
-from ldhd.sweep.job import Job, JobResult, perform
+from ldhd.sweep.executor import Job, JobResult, in_turn, perform
 
 SETTINGS = TINY | {"train.checkpoint_every": 2, "train.evaluate_every": 2}
 SWEEP = """

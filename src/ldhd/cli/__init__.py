@@ -9,13 +9,10 @@ import sys
 
 import typer
 
-from ldhd.cli.bench import bench
-from ldhd.cli.listing import positions, tasks
-from ldhd.cli.prediction import design, predict, register
+from ldhd.cli.listing import bench, positions, tasks
 from ldhd.cli.results import report, reproduce
-from ldhd.cli.runs import evaluate, export, show
-from ldhd.cli.studies import pack, unpack
-from ldhd.cli.theory import verify
+from ldhd.cli.runs import evaluate, export, pack, show, unpack
+from ldhd.cli.theory import design, predict, register, verify
 from ldhd.cli.training import demo, extend, run, sweep
 from ldhd.messages import Interrupted, warn_in_one_line
 

@@ -1,21 +1,29 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and the printing of their results."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-Out = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the runs.")]
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run, such as runs/1a2b3c.")]
-Scales = Annotated[str | None, typer.Option(metavar="SCALES", help="Such as 1-10,20,50.")]
+if TYPE_CHECKING:
+    from ldhd.report.terminal import Result
+
+Json = Annotated[bool, Option("--json", help="Print JSON instead of a table.")]
+Out = Annotated[Path, Option(metavar="FOLDER", help="Folder of the runs.")]
+Run = Annotated[Path, Argument(metavar="RUN", help="Folder of a finished run, such as runs/1a2b3c.")]
+Scales = Annotated[str | None, Option(metavar="SCALES", help="Such as 1-10,20,50.")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="position.X, model.X, train.X or test_instances; repeatable."),
+    Option("--set", metavar="KEY=VALUE", help="position.X, model.X, train.X or test_instances; repeatable."),
 ]
-Device = Annotated[str, typer.Option(metavar="DEVICE", help="cpu, cuda, cuda:INDEX or mps.")]
-Workers = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at once; one for each core by default.")]
-Threads = Annotated[int, typer.Option(min=1, max=1024, help="Threads of each run.")]
-Instances = Annotated[
-    int | None, typer.Option(min=1, max=1_000_000, help="Instances a scale; as in the run by default.")
-]
+Device = Annotated[str, Option(metavar="DEVICE", help="cpu, cuda, cuda:INDEX or mps.")]
+Workers = Annotated[int | None, Option(min=1, max=1024, help="Runs at once; one for each core by default.")]
+Threads = Annotated[int, Option(min=1, max=1024, help="Threads of each run.")]
+Instances = Annotated[int | None, Option(min=1, max=1_000_000, help="Instances a scale; as in the run by default.")]
+
+
+def print_result(result: "Result", as_json: bool) -> None:
+    """Print the result of a command, as JSON or for the terminal."""
+    from ldhd.report import terminal
+
+    terminal.print_result(result, as_json)

@@ -4,32 +4,31 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Context, Exit, Option
 
-from ldhd.cli.options import Device, Json, Workers
+from ldhd.cli.options import Device, Json, Workers, print_result
+from ldhd.parsing import SEEDS, parse_range
 
 
 def reproduce(
-    context: typer.Context,
+    context: Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FIGURE]...", help="Such as fig2a, cot, priming, record, or all of the paper."),
+        Argument(metavar="[FIGURE]...", help="Such as fig2a, cot, priming, record, or all of the paper."),
     ] = None,
     size: Annotated[
-        str, typer.Option(metavar="SIZE", help="quick (one seed), full (three or more) or paper (GPT-2, for GPUs).")
+        str, Option(metavar="SIZE", help="quick (one seed), full (three or more) or paper (GPT-2, for GPUs).")
     ] = "quick",
-    listed: Annotated[bool, typer.Option("--list", help="Show what there is, its time and its stored result.")] = False,
-    seeds: Annotated[
-        str | None, typer.Option(metavar="SEEDS", help="Such as 0-9; those of the size by default.")
-    ] = None,
+    listed: Annotated[bool, Option("--list", help="Show what there is, its time and its stored result.")] = False,
+    seeds: Annotated[str | None, Option(metavar="SEEDS", help="Such as 0-9; those of the size by default.")] = None,
     steps: Annotated[
-        int | None, typer.Option(min=1, max=10**12, help="Stop training after so many steps, to try a preset out.")
+        int | None, Option(min=1, max=10**12, help="Stop training after so many steps, to try a preset out.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Folder of runs and figures; reproduced/SIZE by default.")
+        Path | None, Option(metavar="FOLDER", help="Folder of runs and figures; reproduced/SIZE by default.")
     ] = None,
     finished_only: Annotated[
-        bool, typer.Option("--finished", help="Draw the runs that are finished; train nothing.")
+        bool, Option("--finished", help="Draw the runs that are finished; train nothing.")
     ] = False,
     device: Device = "cpu",
     workers: Workers = None,
@@ -39,15 +38,12 @@ def reproduce(
 
     Runs that several figures share, or that are finished already, are done once. Exit code 1 if a run failed for good.
     """
-    from ldhd.report.terminal import print_result
-
     if listed or not names:
         from ldhd.report.preset_list import PresetList
 
         print_result(PresetList(size), as_json)
         return
 
-    from ldhd.parsing import SEEDS, parse_range
     from ldhd.report.reproduction import reproduce
 
     result = reproduce(
@@ -65,27 +61,24 @@ def reproduce(
     for line in result.problems():
         print(line, file=sys.stderr)
     if result.failures:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUNS...", help="Folders of runs, or folders of such folders.")],
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="The report.")] = Path("report.html"),
-    ledger: Annotated[Path | None, typer.Option(metavar="FILE", help="From `ldhd verify --json`.")] = None,
-    predictions: Annotated[Path | None, typer.Option(metavar="FILE", help="From `ldhd predict --json`.")] = None,
-    bench: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="From `ldhd bench --json`; repeatable.")
-    ] = None,
+    runs: Annotated[list[Path], Argument(metavar="RUNS...", help="Folders of runs, or folders of such folders.")],
+    out: Annotated[Path, Option("-o", "--out", metavar="FILE", help="The report.")] = Path("report.html"),
+    ledger: Annotated[Path | None, Option(metavar="FILE", help="From `ldhd verify --json`.")] = None,
+    predictions: Annotated[Path | None, Option(metavar="FILE", help="From `ldhd predict --json`.")] = None,
+    bench: Annotated[list[Path] | None, Option(metavar="FILE", help="From `ldhd bench --json`; repeatable.")] = None,
     figures: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also draw every figure here, as PNG and PDF.")
+        Path | None, Option(metavar="FOLDER", help="Also draw every figure here, as PNG and PDF.")
     ] = None,
-    title: Annotated[str, typer.Option(metavar="TEXT", help="Heading of the report.")] = "Length generalization",
+    title: Annotated[str, Option(metavar="TEXT", help="Heading of the report.")] = "Length generalization",
     as_json: Json = False,
 ) -> None:
     """One HTML file that opens offline: curves, statistics, error maps, anchors, ledger, from records alone."""
     from ldhd.report.documents import read_document
     from ldhd.report.html import write_report
-    from ldhd.report.terminal import print_result
 
     written = write_report(
         runs,

@@ -1,25 +1,24 @@
-"""Commands about one finished run."""
+"""Commands about finished runs."""
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from ldhd.cli.options import Device, Instances, Json, Run, Scales
+from ldhd.cli.options import Device, Instances, Json, Run, Scales, print_result
+from ldhd.parsing import parse_range
 
 
 def evaluate(
     folder: Run,
-    test_scales: Annotated[str, typer.Option(metavar="SCALES", help="Such as 1-10,20,50.")],
+    test_scales: Annotated[str, Option(metavar="SCALES", help="Such as 1-10,20,50.")],
     instances: Instances = None,
     device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
     """Test a finished run at new scales, without training."""
     from ldhd.experiments import evaluate_run
-    from ldhd.parsing import parse_range
     from ldhd.report.output import Evaluation
-    from ldhd.report.terminal import print_result
 
     scales = parse_range(test_scales, "--test-scales")
     print_result(Evaluation(*evaluate_run(folder, scales, instances, device)), as_json)
@@ -27,22 +26,21 @@ def evaluate(
 
 def show(
     folder: Run,
-    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="Such as b123=")],
+    prompt: Annotated[str, Argument(metavar="PROMPT", help="Such as b123=")],
     device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
     """One instance: what the model writes, its first error, its anchors, and its attention on what it needs."""
     from ldhd.report.instance import trace_run
-    from ldhd.report.terminal import print_result
 
     print_result(trace_run(folder, prompt, device), as_json)
 
 
 def export(
     folder: Run,
-    out: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write; it must not exist.")],
+    out: Annotated[Path, Argument(metavar="DIR", help="The folder to write; it must not exist.")],
     lm_eval: Annotated[
-        bool, typer.Option("--lm-eval", help="Also write the test instances as tasks of lm-evaluation-harness.")
+        bool, Option("--lm-eval", help="Also write the test instances as tasks of lm-evaluation-harness.")
     ] = False,
     test_scales: Scales = None,
     instances: Instances = None,
@@ -53,8 +51,32 @@ def export(
     Its card shows the run's results, or those at the scales and on the number of instances asked for.
     """
     from ldhd.hf import export_run
-    from ldhd.parsing import parse_range
-    from ldhd.report.terminal import print_result
 
     scales = None if test_scales is None else parse_range(test_scales, "--test-scales")
     print_result(export_run(folder, out, test_scales=scales, instances=instances, lm_eval=lm_eval), as_json)
+
+
+def pack(
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="Folder of finished runs, such as runs.")],
+    as_json: Json = False,
+) -> None:
+    """Pack the finished runs of a folder into few files: configs, records, learning curves and traces.
+
+    Weights and checkpoints are dropped. Run folders are removed once the packed files were read back and agree.
+    """
+    from ldhd.experiments import packing
+
+    print_result(packing.pack(folder), as_json)
+
+
+def unpack(
+    study: Annotated[Path, Argument(metavar="STUDY", help="Folder of a packed study, such as results/full.")],
+    out: Annotated[
+        Path | None, Option(metavar="FOLDER", help="Where to write the runs; by default in place of the study.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write the runs of a packed study as folders again, without the weights that packing dropped."""
+    from ldhd.experiments import packing
+
+    print_result(packing.unpack(study, out), as_json)

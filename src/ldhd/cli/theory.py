@@ -1,27 +1,87 @@
-"""The command that checks the paper's claims."""
+"""Commands that predict and verify without training."""
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from ldhd.cli.options import Json
+from ldhd.cli.options import Json, Scales, print_result
+from ldhd.parsing import parse_range, parse_settings
+
+
+def predict(
+    task: Annotated[
+        str, Argument(metavar="TASK", help="Name of a task, all, module:Class, or a description such as my.toml.")
+    ],
+    position: Annotated[str, Option(metavar="P[,P...]", help="Names of embeddings, or all.")] = "all",
+    layers: Annotated[str, Option(metavar="LAYERS", help="Layers of the model, such as 1 or 1-2.")] = "1-2",
+    train_scales: Scales = None,
+    test_scales: Annotated[str, Option(metavar="SCALES", help="Such as 1-10,20,50.")] = "1-10",
+    settings: Annotated[list[str] | None, Option("--set", metavar="KEY=VALUE", help="position.X; repeatable.")] = None,
+    explain: Annotated[bool, Option("--explain", help="Show the strings behind each failure.")] = False,
+    measured: Annotated[
+        Path | None, Option(metavar="FOLDER", help="Compare finished runs with what was predicted of them.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say before training whether an embedding will carry a task to larger scales, and why."""
+    from ldhd.experiments.predictions import predictions
+    from ldhd.report.prediction import Predictions, compare_measured
+
+    found = predictions(
+        [task],
+        position.split(","),
+        layers=parse_range(layers, "--layers"),
+        train_scales=None if train_scales is None else parse_range(train_scales, "--train-scales"),
+        test_scales=parse_range(test_scales, "--test-scales"),
+        settings=parse_settings(settings or []),
+    )
+    comparisons = None if measured is None else compare_measured(measured, task)
+    print_result(Predictions(list(found), comparisons, explain), as_json)
+
+
+def register(
+    file: Annotated[Path, Argument(metavar="FILE", help="Where to write them.")] = Path("results/predictions.json"),
+) -> None:
+    """Write down the predictions of every task with every embedding, to be committed before the runs that test them."""
+    from ldhd.experiments.predictions import registered_count, registered_matrix
+    from ldhd.report.prediction import write_register
+    from ldhd.report.progress import watch
+
+    file.parent.mkdir(parents=True, exist_ok=True)  # before the minutes that it takes
+    named = list(watch(registered_matrix(), registered_count(), "predictions"))
+    write_register(file, named)
+    print(f"{len(named)} predictions: {file}")
+
+
+def design(
+    task: Annotated[
+        str, Argument(metavar="TASK", help="Name of a task, module:Class, or a description such as my.toml.")
+    ],
+    layers: Annotated[int, Option(min=1, max=1000, help="Layers of the model.")] = 1,
+    train_scales: Scales = None,
+    test_scales: Annotated[str, Option(metavar="SCALES", help="Such as 1-10.")] = "1-10",
+    as_json: Json = False,
+) -> None:
+    """What an embedding for this task must be able to tell apart, and which embeddings do."""
+    from ldhd.experiments.predictions import designed
+    from ldhd.report.prediction import DesignResult
+
+    scales = None if train_scales is None else parse_range(train_scales, "--train-scales")
+    print_result(DesignResult(*designed(task, scales, parse_range(test_scales, "--test-scales"), layers)), as_json)
 
 
 def verify(
     claims: Annotated[
-        list[str] | None, typer.Argument(metavar="[CLAIM]...", help="Such as theorem-2; all by default.")
+        list[str] | None, Argument(metavar="[CLAIM]...", help="Such as theorem-2; all by default.")
     ] = None,
-    figures: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Also draw the pictures of the theory here.")
-    ] = None,
+    figures: Annotated[Path | None, Option(metavar="FOLDER", help="Also draw the pictures of the theory here.")] = None,
     as_json: Json = False,
 ) -> None:
     """The ledger of the paper's claims, computed: what holds, what holds corrected, what fails."""
     from ldhd.report.figures.theory import draw_theory
     from ldhd.report.ledger import Ledger
     from ldhd.report.progress import watch
-    from ldhd.report.terminal import print_result
     from ldhd.theory.ledger import CLAIMS, verify
 
     found = verify(claims or ())

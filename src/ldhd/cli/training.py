@@ -4,22 +4,24 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Context, Exit, Option
 
-from ldhd.cli.options import Device, Json, Out, Scales, Settings, Threads, Workers
+from ldhd.cli.options import Device, Json, Out, Scales, Settings, Threads, Workers, print_result
+from ldhd.names import lookup_only
+from ldhd.parsing import SEEDS, parse_range, parse_settings
 
 
 def run(
-    context: typer.Context,
-    task: Annotated[str, typer.Argument(metavar="TASK", help="Name of a task (see `ldhd tasks`) or module:Class.")],
-    position: Annotated[str, typer.Option(metavar="P[,P...]", help="Names of embeddings (see `ldhd positions`).")],
+    context: Context,
+    task: Annotated[str, Argument(metavar="TASK", help="Name of a task (see `ldhd tasks`) or module:Class.")],
+    position: Annotated[str, Option(metavar="P[,P...]", help="Names of embeddings (see `ldhd positions`).")],
     model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="small, small-2, base or gpt2; the task's own by default.")
+        str | None, Option(metavar="NAME", help="small, small-2, base or gpt2; the task's own by default.")
     ] = None,
     train_scales: Scales = None,
     test_scales: Scales = None,
-    steps: Annotated[int | None, typer.Option(min=1, max=10**12, help="Training steps.")] = None,
-    seeds: Annotated[str, typer.Option(metavar="SEEDS", help="Such as 0 or 0-4.")] = "0",
+    steps: Annotated[int | None, Option(min=1, max=10**12, help="Training steps.")] = None,
+    seeds: Annotated[str, Option(metavar="SEEDS", help="Such as 0 or 0-4.")] = "0",
     settings: Settings = None,
     out: Out = Path("runs"),
     device: Device = "cpu",
@@ -32,11 +34,9 @@ def run(
     Under torchrun (`torchrun --nproc-per-node=2 -m ldhd run ...`) all processes train each model together.
     """
     from ldhd.experiments.config import make_configs
-    from ldhd.parsing import SEEDS, parse_range, parse_settings
     from ldhd.report.output import draw_runs
     from ldhd.report.progress import ProgressBars
-    from ldhd.report.terminal import print_result
-    from ldhd.sweep.torchrun import train_all
+    from ldhd.sweep import train_all
 
     configs = make_configs(
         task,
@@ -56,27 +56,25 @@ def run(
 
 
 def sweep(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Tasks, positions, seeds and options of the runs.")],
-    on: Annotated[str, typer.Option(metavar="WHERE", help="Where to run: local or ray.")] = "local",
+    context: Context,
+    file: Annotated[Path, Argument(metavar="FILE.toml", help="Tasks, positions, seeds and options of the runs.")],
+    on: Annotated[str, Option(metavar="WHERE", help="Where to run: local or ray.")] = "local",
     out: Out = Path("runs"),
     workers: Workers = None,
     address: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Ray: the cluster, such as auto or ray://head:10001.")
+        str | None, Option(metavar="ADDRESS", help="Ray: the cluster, such as auto or ray://head:10001.")
     ] = None,
-    cpus: Annotated[float, typer.Option(min=0.01, max=1024, help="Ray: processors for each run.")] = 1,
-    gpus: Annotated[float, typer.Option(min=0, max=1024, help="Ray: GPUs for each run.")] = 0,
+    cpus: Annotated[float, Option(min=0.01, max=1024, help="Ray: processors for each run.")] = 1,
+    gpus: Annotated[float, Option(min=0, max=1024, help="Ray: GPUs for each run.")] = 0,
     threads: Threads = 1,
-    retries: Annotated[int, typer.Option(min=0, max=1000, help="How often a failed run is tried again.")] = 2,
+    retries: Annotated[int, Option(min=0, max=1000, help="How often a failed run is tried again.")] = 2,
     as_json: Json = False,
 ) -> None:
     """Do all runs of a file: the finished are skipped, the interrupted go on, the failed are tried again.
 
     Given twice at once, on the same folder, the two share the runs. Exit code 1 if a run failed for good.
     """
-    from ldhd.names import lookup_only
     from ldhd.report.sweep import SweepSummary, SweepView
-    from ldhd.report.terminal import print_result
     from ldhd.sweep import in_processes, on_ray, run_sweep
     from ldhd.sweep.file import read_sweep
 
@@ -96,27 +94,24 @@ def sweep(
         )
     print_result(SweepSummary(configs, result.records, result.failures), as_json)
     if result.failures:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def extend(
-    context: typer.Context,
-    folders: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Folders of finished runs, such as runs/1a2b3c.")
-    ],
-    steps: Annotated[int, typer.Option(min=1, max=10**12, help="Training steps in all.")],
+    context: Context,
+    folders: Annotated[list[Path], Argument(metavar="RUN...", help="Folders of finished runs, such as runs/1a2b3c.")],
+    steps: Annotated[int, Option(min=1, max=10**12, help="Training steps in all.")],
     schedule_steps: Annotated[
-        int | None, typer.Option(min=1, max=10**12, help="Length of the cosine; the steps in all by default.")
+        int | None, Option(min=1, max=10**12, help="Length of the cosine; the steps in all by default.")
     ] = None,
     workers: Workers = None,
     threads: Threads = 1,
     as_json: Json = False,
 ) -> None:
     """Train finished runs on, from their last weights and optimizer state: new runs beside them that say so."""
-    from ldhd.experiments.extension import common_folder, extended
+    from ldhd.experiments.loading import common_folder, extended
     from ldhd.report.output import draw_runs
     from ldhd.report.progress import ProgressBars
-    from ldhd.report.terminal import print_result
     from ldhd.sweep import run_all
 
     configs = [extended(folder, steps, schedule_steps) for folder in folders]
@@ -127,13 +122,12 @@ def extend(
 
 
 def demo(
-    context: typer.Context,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of everything the demo writes.")] = Path("demo"),
+    context: Context,
+    out: Annotated[Path, Option(metavar="FOLDER", help="Folder of everything the demo writes.")] = Path("demo"),
     as_json: Json = False,
 ) -> None:
     """RPE-Square against RPE on copy, trained on scales 1-5 and tested to 10, and the ledger: ends with a report."""
     from ldhd.report.demo import run_demo
-    from ldhd.report.terminal import print_result
 
     if not as_json:
         print("Training RPE and RPE-Square on copy, scales 1-5, then checking the paper's claims; minutes.", flush=True)

@@ -108,20 +108,9 @@ def make_config(
 ) -> RunConfig:
     """Make a complete config; what is not specified comes from the defaults of the embedding on the task.
 
-    Args:
-        task: Name of a task, or `module:Class`.
-        position: Name of an embedding, or several joined by `+`.
-        model: Name of a model.
-        train_scales: Scales of the training instances, those of the task by default.
-        test_scales: Scales of the test instances, 1 to 10 by default.
-        steps: Training steps.
-        seed: Seed of weights and instances.
-        device: Where the model is trained.
-        settings: Values by dotted names: `position.X` or `position.TERM.X`, `model.X`, `train.X`, `test_instances`.
-        built: Whether to check that the model can be built, which takes a fraction of a second.
-
-    Raises:
-        ValueError: If a name, a setting or its value is not allowed.
+    `task` is a name or `module:Class`, `position` the name of an embedding or several joined by `+`. `settings` maps
+    `position.X` or `position.TERM.X`, `model.X`, `train.X` and `test_instances` to values. With `built`, it is checked
+    that the model can be built. Raises ValueError if a name, a setting or its value is not allowed.
     """
     loaded = load_task(task)
     defaults = defaults_of(task, position, model)

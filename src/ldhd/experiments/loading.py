@@ -1,20 +1,26 @@
-"""The task and the model of a run: new, or with its trained weights."""
+"""The task and the model of a run: new and checked, or trained, to be evaluated anew or trained on."""
 
 import contextlib
 import json
+import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from pydantic import ValidationError
 
 from ldhd import seeds
+from ldhd.evaluate import ScaleResult, evaluate
 from ldhd.experiments.config import RunConfig, device_name
 from ldhd.experiments.folder import RunFolder
-from ldhd.experiments.parts import build_model, load_task, outline
+from ldhd.experiments.parts import build_model, explain, load_task, outline
 from ldhd.files import BadFileError
 from ldhd.model import GPT, MODELS
+from ldhd.positions import Position
 from ldhd.tasks import Task
-from ldhd.train import checkpoint
+from ldhd.tasks.tokens import encode
+from ldhd.train import TrainConfig, checkpoint
 
 
 def run_task(config: RunConfig) -> Task:
@@ -48,6 +54,57 @@ def load_run(path: Path, device: str = "cpu") -> tuple[RunConfig, Task, GPT]:
     return config, run_task(config), model
 
 
+def evaluate_run(
+    path: Path, scales: tuple[int, ...], instances: int | None = None, device: str = "cpu"
+) -> tuple[RunConfig, list[ScaleResult]]:
+    """Evaluate the finished run in the folder `path` at any scales, on as many instances as in the run by default."""
+    config, task, model = load_run(path, device)
+    _check_fits(model.position, task, scales, training=False)
+    n = instances or config.test_instances
+    return config, [evaluate(model, task, scale, n, config.seed) for scale in scales]
+
+
+def extended(path: Path, steps: int, schedule_steps: int | None = None) -> RunConfig:
+    """Return the config of a new run that trains the finished one in the folder `path` on, to `steps` in all.
+
+    The learning rate follows a cosine over `schedule_steps`. By default these are the `schedule_steps` of the earlier
+    run where they suffice, so that training simply continues, and else all `steps`.
+    """
+    folder = RunFolder(path)
+    if not folder.record_path.exists():
+        raise ValueError(f"only a finished run can be extended, and {path} holds no {folder.record_path.name}")
+    earlier, record = folder.config(), folder.record()
+    if not record.hash == earlier.hash == path.resolve().name:
+        raise ValueError(f"{path} must have the name of its run, {earlier.hash}, to be extended")
+    if steps <= earlier.train.steps:
+        raise ValueError(f"{path} was trained for {earlier.train.steps} steps already; --steps must be above that")
+    before = earlier.train.schedule_steps
+    kept = before if before is not None and before >= steps else None
+    try:
+        options = {**earlier.train.model_dump(), "steps": steps, "schedule_steps": schedule_steps or kept}
+        train = TrainConfig(**options)
+    except ValidationError as error:
+        raise ValueError(explain(error, "train.")) from None
+    return earlier.model_copy(update={"train": train, "extended_from": earlier.hash})
+
+
+def common_folder(runs: Sequence[Path]) -> Path:
+    """Return the folder that holds all of these runs; ValueError if they lie in several."""
+    parents = [Path(os.path.normpath(run.absolute())).parent for run in runs]
+    if len(set(parents)) > 1:
+        raise ValueError("the runs to extend lie in several folders; extend those of one folder at a time")
+    return runs[0].parent if runs[0].name not in ("", "..") else parents[0]
+
+
+def check(config: RunConfig) -> None:
+    """Raise ValueError for a config that could only fail later: its device is absent, or its strings do not fit."""
+    check_device(config.device)
+    task = run_task(config)
+    position = outline(config.model_options, config.position, config.position_options).position
+    _check_fits(position, task, config.seen_scales, training=True)
+    _check_fits(position, task, config.test_scales, training=False)
+
+
 def check_device(device: str) -> None:
     """Raise ValueError if torch does not find the device on this machine."""
     kind, _, index = device_name(device).partition(":")
@@ -62,6 +119,16 @@ def model_label(config: RunConfig) -> str:
     changed = {key: value for key, value in config.model_options if value != usual[key]}
     listed = ", ".join(f"{key}={json.dumps(value)}" for key, value in changed.items())
     return f"{config.model}({listed})" if listed else config.model
+
+
+def _check_fits(position: Position, task: Task, scales: tuple[int, ...], training: bool) -> None:
+    """Raise ValueError if strings of these scales hold unknown characters or are too long for the embedding."""
+    longest = task.instance(task.latent.longest(max(scales)))
+    encode(longest.text)
+    try:
+        position.check_fits(longest.text[:-1], training)
+    except ValueError as error:
+        raise ValueError(f"{task.name} at scale {max(scales)} does not fit {error}") from None
 
 
 def _load_weights(folder: RunFolder, config: RunConfig, model: GPT) -> None:

@@ -111,10 +111,10 @@ def build_model(model: ModelConfig, position: str, options: PositionOptions, tab
     return GPT(model, VOCABULARY_SIZE, _factory(position, options), table_std)
 
 
-def build_position(position: str, options: PositionOptions, heads: int = 8) -> Position:
+def build_position(position: str, options: PositionOptions) -> Position:
     """Build the embedding of one layer without memory for its tables: enough to ask it for relations."""
     with torch.device("meta"):
-        return _factory(position, options)(2 * heads, heads, 0)
+        return _factory(position, options)(16, 8, 0)
 
 
 def outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:

@@ -16,14 +16,7 @@ from ldhd.predict.design import Design, design
 from ldhd.tasks import TASKS, Task
 
 REGISTERED = (
-    "none",
-    "absolute",
-    "rope",
-    "alibi",
-    "rpe",
-    "rpe-square",
-    "rpe-absolute",
-    "abacus",
+    *("none", "absolute", "rope", "alibi", "rpe", "rpe-square", "rpe-absolute", "abacus"),
     "rpe-square+rpe-absolute",
 )
 """The embeddings of the registered matrix."""
@@ -87,15 +80,10 @@ def predictions(
     test_scales: Sequence[int] = TEST_SCALES,
     settings: Mapping[str, Any] | None = None,
 ) -> Iterator[NamedPrediction]:
-    """Predict every task with every embedding.
+    """Predict every task with every embedding, for models of each of these depths.
 
-    Args:
-        tasks: Names of tasks; `all` stands for every task of ours.
-        positions: Names of embeddings; `all` stands for `enumerable_positions`.
-        layers: Depths of the model.
-        train_scales: Training scales, those of the task by default.
-        test_scales: Test scales.
-        settings: Options of the embeddings as `position.X`; each embedding takes those that it has.
+    Among the names, `all` stands for every task of ours, or for `enumerable_positions`. The training scales are those
+    of the task by default. `settings` are options as `position.X`; each embedding takes those that it has.
     """
     task_names = [name for task in tasks for name in (TASKS if task == "all" else [task])]
     names = [name for position in positions for name in (enumerable_positions() if position == "all" else [position])]
@@ -112,8 +100,7 @@ def designed(
 ) -> tuple[Design, dict[str, tuple[bool, str]]]:
     """Design an embedding for a task.
 
-    Returns:
-        The design, and for each of `enumerable_positions` whether it refines the design and the predictor's verdict.
+    With the design, return for each of `enumerable_positions` whether it refines the design, and its verdict.
     """
     source = load_source(name)
     scales = source.train_scales if train_scales is None else train_scales
@@ -128,16 +115,13 @@ def designed(
 
 def registered_matrix() -> Iterator[NamedPrediction]:
     """Predict every task with every variant, with one and two layers, up to scale 10 and up to scale 100."""
-    for name, task in TASKS.items():
-        for train_scales in _registered_train_scales(task):
-            for test_scales in (TEST_SCALES, FAR_SCALES):
-                for position, overrides in VARIANTS:
-                    yield from _predict(name, task, position, overrides, train_scales, test_scales, (1, 2))
+    for name, train_scales, test_scales, (position, overrides) in _registered_settings():
+        yield from _predict(name, TASKS[name], position, overrides, train_scales, test_scales, (1, 2))
 
 
 def registered_count() -> int:
     """Return the number of predictions in the registered matrix."""
-    return sum(len(_registered_train_scales(task)) for task in TASKS.values()) * 2 * len(VARIANTS) * 2
+    return 2 * len(_registered_settings())
 
 
 def entry(named: NamedPrediction) -> dict[str, Any]:
@@ -149,14 +133,10 @@ def entry(named: NamedPrediction) -> dict[str, Any]:
     return document
 
 
-def _registered_train_scales(task: Task) -> list[tuple[int, ...]]:
-    return sorted({tuple(task.train_scales), (1, 2, 3, 4, 5)})
-
-
-def _default_options(task: str, position: str) -> dict[str, Any]:
-    """Return the options that `ldhd run` gives the embedding on this task by default."""
-    settings = defaults_of(task, position).settings
-    return {key.removeprefix("position."): value for key, value in settings.items() if key.startswith("position.")}
+def _registered_settings() -> list[tuple[str, tuple[int, ...], tuple[int, ...], tuple[str, dict[str, Any]]]]:
+    """Return task, training scales, test scales and variant of all registered predictions, each for two depths."""
+    trained = [(name, own) for name, task in TASKS.items() for own in sorted({task.train_scales, (1, 2, 3, 4, 5)})]
+    return [(*own, tested, one) for own in trained for tested in (TEST_SCALES, FAR_SCALES) for one in VARIANTS]
 
 
 def _predict(
@@ -168,7 +148,9 @@ def _predict(
     test_scales: Sequence[int],
     layers: Sequence[int],
 ) -> Iterator[NamedPrediction]:
-    options = position_options(position, {**_default_options(name, position), **overrides})
+    defaults = defaults_of(name, position).settings  # as `ldhd run` has them
+    own = {key.removeprefix("position."): value for key, value in defaults.items() if key.startswith("position.")}
+    options = position_options(position, {**own, **overrides})
     embedding = build_position(position, options)
     try:
         found = predict_layers(task, embedding, train_scales, test_scales, layers, name=position)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ldhd.experiments.beyond import BEYOND
 from ldhd.experiments.preset import SIX, Preset, PresetPart
@@ -10,51 +11,35 @@ from ldhd.names import lookup_only
 
 COPY_PAPER = {"train.steps": 1000, "train.schedule_steps": 10_000}
 ADDITION_PAPER = {"train.batch_size": 256, "train.steps": 20_000}
-UNSPECIFIED_STEPS = (
-    "steps and number of samples: those of copy (2000 for each scale; a cosine of 10000 steps, all of them done)"
-)
 UNSPECIFIED = {"train.steps": 10_000}
+STEPS_OF_COPY = (
+    "steps and number of samples: those of copy (2000 for each scale; a cosine of 10000 steps, all of them done)",
+)
 
-ADDITION = PresetPart(
-    "addition",
-    SIX,
-    train_scales=(1, 2, 3, 4),
-    test_scales=(1, 2, 3, 4, 5),
-    model="base",
-    settings={"train.steps": 1500, "train.learning_rate": 1e-3, "train.weight_decay": 0.3},
-    paper=ADDITION_PAPER,
+
+def _training(steps: int, learning_rate: float, weight_decay: float = 0.1) -> dict[str, Any]:
+    return {"train.steps": steps, "train.learning_rate": learning_rate, "train.weight_decay": weight_decay}
+
+
+COPY = PresetPart("copy", SIX, model="base", settings=_training(1000, 2e-3), paper=COPY_PAPER)
+ADDITION = replace(COPY, task="addition", settings=_training(1500, 1e-3, weight_decay=0.3), paper=ADDITION_PAPER)
+ADDITION = replace(ADDITION, train_scales=(1, 2, 3, 4), test_scales=(1, 2, 3, 4, 5))
+LONG_ADDITION = replace(
+    ADDITION,
+    positions=("rpe-square",),
+    settings={**ADDITION.settings, "train.steps": 3000},
+    paper={**ADDITION_PAPER, "train.steps": 200_000},
 )
-COPY = PresetPart(
-    "copy",
-    SIX,
-    model="base",
-    settings={"train.steps": 1000, "train.learning_rate": 2e-3, "train.weight_decay": 0.1},
-    paper=COPY_PAPER,
+PARITY = replace(COPY, task="parity", settings=_training(1000, 1e-3), paper=UNSPECIFIED)
+# multiplication and division need the one-digit operand at every step, which a second layer can pass on
+MULTIPLICATION = replace(PARITY, task="multiplication", settings={"model.layers": 2, **_training(1600, 2e-3)})
+DIVISION = replace(
+    PARITY, task="division", settings={"model.layers": 2, "train.samples": "endless", **_training(3000, 2e-3)}
 )
-PARITY = PresetPart(
-    "parity",
-    SIX,
-    model="base",
-    settings={"train.steps": 1000, "train.learning_rate": 1e-3, "train.weight_decay": 0.1},
-    paper=UNSPECIFIED,
-)
-PRODUCT = {"model.layers": 2, "train.learning_rate": 2e-3, "train.weight_decay": 0.1}
-"""Multiplication and division need the one-digit operand at every step, which a second layer can pass on."""
-MULTIPLICATION = PresetPart(
-    "multiplication", SIX, model="base", settings={**PRODUCT, "train.steps": 1600}, paper=UNSPECIFIED
-)
-DIVISION = PresetPart(
-    "division",
-    SIX,
-    model="base",
-    settings={**PRODUCT, "train.steps": 3000, "train.samples": "endless"},
-    paper=UNSPECIFIED,
-)
-MOD10 = PresetPart(
-    "addition-mod10",
-    ("rpe-absolute", "rpe"),
-    model="base",
-    settings={"train.steps": 1000, "train.learning_rate": 1e-3, "train.weight_decay": 0.1},
+MOD10 = replace(
+    PARITY,
+    task="addition-mod10",
+    positions=("rpe-absolute", "rpe"),
     paper={**UNSPECIFIED, "train.learning_rate": 1e-4},
 )
 SHARES = (0.0, 0.001, 0.01, 0.1)
@@ -94,14 +79,7 @@ PAPER = (
         "fig2d",
         "Addition with RPE-Square, digit by digit",
         "trained ten times longer, nearly perfect in every digit",
-        (
-            replace(
-                ADDITION,
-                positions=("rpe-square",),
-                settings={**ADDITION.settings, "train.steps": 3000},
-                paper={**ADDITION_PAPER, "train.steps": 200_000},
-            ),
-        ),
+        (LONG_ADDITION,),
         view=Digits(),
     ),
     Preset(
@@ -113,31 +91,24 @@ PAPER = (
         assumed=("steps: those of Figure 2(c)",),
     ),
     Preset("fig4", "Copy with six embeddings", SIX_STATEMENT, (COPY,)),
-    Preset(
-        "fig5", "Parity with chain of thought, six embeddings", SIX_STATEMENT, (PARITY,), assumed=(UNSPECIFIED_STEPS,)
-    ),
-    Preset(
-        "fig6", "Multiplication with six embeddings", SIX_STATEMENT, (MULTIPLICATION,), assumed=(UNSPECIFIED_STEPS,)
-    ),
-    Preset("fig7", "Division with six embeddings", SIX_STATEMENT, (DIVISION,), assumed=(UNSPECIFIED_STEPS,)),
+    Preset("fig5", "Parity with chain of thought, six embeddings", SIX_STATEMENT, (PARITY,), assumed=STEPS_OF_COPY),
+    Preset("fig6", "Multiplication with six embeddings", SIX_STATEMENT, (MULTIPLICATION,), assumed=STEPS_OF_COPY),
+    Preset("fig7", "Division with six embeddings", SIX_STATEMENT, (DIVISION,), assumed=STEPS_OF_COPY),
     Preset(
         "fig8",
         "Addition modulo 10 with RPE-Absolute and RPE",
         "RPE-Absolute generalises, RPE does not",
         (MOD10,),
-        assumed=(UNSPECIFIED_STEPS,),
+        assumed=STEPS_OF_COPY,
     ),
     Preset(
         "cot",
         "Parity with and without chain of thought",
         "with the intermediate results in the answer the concept generalises, without them it does not (Section 5.1)",
-        (
-            replace(PARITY, positions=("rpe-square",)),
-            replace(PARITY, task="parity-direct", positions=("rpe-square",)),
-        ),
+        tuple(replace(PARITY, task=task, positions=("rpe-square",)) for task in ("parity", "parity-direct")),
         view=Tasks(),
         claims={"parity": "high", "parity-direct": "guess"},
-        assumed=(UNSPECIFIED_STEPS, "the experiment itself: the paper argues and does not train"),
+        assumed=(*STEPS_OF_COPY, "the experiment itself: the paper argues and does not train"),
     ),
     Preset(
         "priming",

@@ -60,14 +60,18 @@ class Failure:
 def source_commit() -> str | None:
     """Return the commit of the source tree, None if ldhd was installed without one."""
     package = Path(ldhd.__file__).parent
+    top = git(package, "rev-parse", "--show-toplevel")
+    # a virtual environment may lie inside somebody else's repository
+    if top is None or Path(top.strip(), "src", "ldhd") != package.resolve():
+        return None
+    commit = git(package, "rev-parse", "HEAD")
+    return commit and commit.strip()
+
+
+def git(folder: Path, *arguments: str) -> str | None:
+    """Return what a git command prints in a folder, None if it fails."""
+    command = ["git", "-C", str(folder), *arguments]
     try:
-        top = Path(_git(package, "rev-parse", "--show-toplevel"))
-        # a virtual environment may lie inside somebody else's repository
-        return _git(package, "rev-parse", "HEAD") if top / "src" / "ldhd" == package.resolve() else None
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(folder), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()

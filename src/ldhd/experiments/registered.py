@@ -6,7 +6,6 @@ predictor's criterion was developed with these outcomes known, so they are no ev
 """
 
 import json
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,13 +15,11 @@ from ldhd.experiments.config import RunConfig
 from ldhd.experiments.groups import Group, group_runs
 from ldhd.experiments.parts import PositionOptions, load_task
 from ldhd.experiments.predictions import relation_settings
-from ldhd.experiments.record import Record
+from ldhd.experiments.record import Record, git
 from ldhd.positions import POSITIONS, Position
 from ldhd.predict.paper import PAPER_OUTCOMES
 
 FILE = "results/predictions.json"
-TIMEOUT = 30
-"""Seconds that git may take."""
 
 Entry = Mapping[str, Any]
 """One registered prediction."""
@@ -94,12 +91,8 @@ class Register:
         if commit is None:
             path = self.repository / FILE
             return read_entries(path.read_text(), str(path)) if path.exists() else []
-        command = ["git", "-C", str(self.repository), "show", "--end-of-options", f"{commit}:{FILE}"]
-        try:
-            shown = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
-        except (OSError, subprocess.SubprocessError):
-            return []
-        return read_entries(shown.stdout, f"{FILE} at {commit}") if shown.returncode == 0 else []
+        text = git(self.repository, "show", "--end-of-options", f"{commit}:{FILE}")
+        return [] if text is None else read_entries(text, f"{FILE} at {commit}")
 
 
 def read_entries(text: str, name: str) -> list[Entry]:
@@ -121,10 +114,8 @@ def compare(runs: Sequence[tuple[RunConfig, Record]], register: Register) -> lis
 
 def count(rows: Sequence[Comparison]) -> dict[str, Count]:
     """Count the outcomes, `in-sample` and `out-of-sample` apart."""
-    return {
-        "in-sample": _count([row for row in rows if row.in_sample]),
-        "out-of-sample": _count([row for row in rows if not row.in_sample]),
-    }
+    samples = {"in-sample": True, "out-of-sample": False}
+    return {name: _count([row for row in rows if row.in_sample == within]) for name, within in samples.items()}
 
 
 def find_entry(entries: Sequence[Entry], config: RunConfig) -> Entry | None:
@@ -205,9 +196,5 @@ def _representative(settings: PositionOptions, length: int) -> PositionOptions:
 
 def _count(rows: Sequence[Comparison]) -> Count:
     outcomes = [row.outcome for row in rows if row.registered]
-    return Count(
-        hits=outcomes.count("hit"),
-        misses=outcomes.count("miss"),
-        open=outcomes.count("open"),
-        unregistered=len(rows) - len(outcomes),
-    )
+    hits, misses, still_open = (outcomes.count(outcome) for outcome in ("hit", "miss", "open"))
+    return Count(hits, misses, still_open, unregistered=len(rows) - len(outcomes))

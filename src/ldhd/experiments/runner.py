@@ -1,20 +1,55 @@
 """One run: config -> model -> training -> evaluation -> record, resumable at any point."""
 
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import ldhd
-from ldhd.experiments.checks import check
+from ldhd import seeds
+from ldhd.evaluate import ScaleResult, evaluate, trace
 from ldhd.experiments.config import RunConfig
-from ldhd.experiments.evaluation import evaluate_scales, trace_run
 from ldhd.experiments.folder import RunFolder
-from ldhd.experiments.loading import model_label, new_model, run_task
-from ldhd.experiments.progress import OnProgress, Progress, Stop
+from ldhd.experiments.loading import check, model_label, new_model, run_task
 from ldhd.experiments.record import FITTED, Record, source_commit
 from ldhd.experiments.studies import Study
-from ldhd.experiments.training import check_trained, train_run
+from ldhd.files import BadFileError
 from ldhd.lease import holding
+from ldhd.messages import Interrupted
+from ldhd.model import GPT
 from ldhd.process import prepare
-from ldhd.train import new_state, parallel, train
+from ldhd.tasks import Task
+from ldhd.train import State, checkpoint, new_state, parallel, train
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A run has completed `done` of the `total` steps or scales of its `stage`."""
+
+    run: str
+    """The hash of the run."""
+    label: str
+    stage: str
+    done: int = 0
+    total: int = 1
+    loss: float | None = None
+    accuracy: dict[str, float] | None = None
+
+
+OnProgress = Callable[[Progress], None]
+Stop = Callable[[], bool]
+"""Asked again and again during a run; the run stops once it returns True."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run to be done in the folder `out`."""
+
+    config: RunConfig
+    out: Path
+    threads: int
+    command: str
 
 
 def run(
@@ -35,34 +70,25 @@ def run(
         parallel.broadcast_flag(False)
         return record
     check(config)
-    return run_unfinished(config, out, threads=threads, command=command, on_progress=on_progress, stop=stop)
+    return run_unfinished(Job(config, out, threads, command), on_progress, stop)
 
 
-def run_unfinished(
-    config: RunConfig,
-    out: Path,
-    *,
-    threads: int,
-    command: str,
-    on_progress: OnProgress,
-    stop: Stop,
-    wait: bool = True,
-) -> Record:
+def run_unfinished(job: Job, on_progress: OnProgress, stop: Stop, *, wait: bool = True) -> Record:
     """Do a run that was checked and not finished when its caller looked.
 
     While another process works on it this one waits, or raises HeldError without `wait`.
     """
-    folder = Study(out).folder(config)
+    config, folder = job.config, Study(job.out).folder(job.config)
 
     def on_wait() -> None:
-        on_progress(Progress.of(config, "waiting"))
+        on_progress(Progress(config.hash, config.label, "waiting"))
 
     with holding(folder.path, wait=wait, stop=stop, on_wait=on_wait):
         record = folder.finished(config)  # another process may have finished it since
         if record is not None:
             parallel.broadcast_flag(False)
             return record
-        return _run(config, folder, threads, command, on_progress, stop)
+        return _run(job, folder, on_progress, stop)
 
 
 def follow(config: RunConfig, threads: int, stop: Stop) -> None:
@@ -74,17 +100,16 @@ def follow(config: RunConfig, threads: int, stop: Stop) -> None:
     state = new_state(model, config.train)
     parallel.broadcast_state(state)
     train(state, run_task(config), config.train_scales, config.train, config.seed, stop=stop)
-    check_trained(state, config)
+    _check_trained(state, config)
 
 
-def _run(
-    config: RunConfig, folder: RunFolder, threads: int, command: str, on_progress: OnProgress, stop: Stop
-) -> Record:
+def _run(job: Job, folder: RunFolder, on_progress: OnProgress, stop: Stop) -> Record:
+    config = job.config
     task, model = run_task(config), new_model(config)
-    prepare(threads)
+    prepare(job.threads)
     folder.prepare(config)
-    state = train_run(config, folder, task, model, on_progress, stop)
-    results = evaluate_scales(config, task, model, on_progress, stop)
+    state = _train(config, folder, task, model, on_progress, stop)
+    results = _evaluate(config, task, model, on_progress, stop)
     record = Record(
         hash=config.hash,
         task=config.task,
@@ -96,11 +121,104 @@ def _run(
         results=[results[scale] for scale in config.test_scales],
         steps=state.step,
         seconds=round(state.seconds, 2),
-        threads=threads,
+        threads=job.threads,
         version=ldhd.__version__,
         commit=source_commit(),
-        command=command,
+        command=job.command,
         extended_from=config.extended_from,
     )
-    folder.write_result(record, trace_run(config, task, model))
+    folder.write_result(record, _trace(config, task, model))
     return record
+
+
+def _train(config: RunConfig, folder: RunFolder, task: Task, model: GPT, on_progress: OnProgress, stop: Stop) -> State:
+    """Train the model of a run to its last step and write its metrics, checkpoints and weights.
+
+    Training starts from the newest checkpoint, from the run that this one extends, or anew. Raises Interrupted, after
+    a checkpoint, when `stop()` returns True.
+    """
+    state = new_state(model, config.train)
+    if not (checkpoint.restore(folder.checkpoints, state, config.hash) or _restore_weights(state, folder, config)):
+        _start_from_extended(state, folder, task, config, stop)
+    parallel.broadcast_flag(True)
+    parallel.broadcast_state(state)
+
+    def save() -> None:
+        folder.write_metrics(state.metrics)
+        checkpoint.save(folder.checkpoints, state, config.hash)
+
+    def on_step(state: State, loss: float) -> None:
+        if state.step % config.train.checkpoint_every == 0 or state.step == config.train.steps:
+            save()
+        accuracy = state.metrics[-1]["accuracy"] if state.metrics else None
+        on_progress(Progress(config.hash, config.label, "training", state.step, config.train.steps, loss, accuracy))
+
+    train_scales, test_scales = config.train_scales, config.test_scales
+    train(state, task, train_scales, config.train, config.seed, test_scales=test_scales, on_step=on_step, stop=stop)
+    if state.step < config.train.steps:
+        save()
+    _check_trained(state, config)
+    folder.write_metrics(state.metrics)
+    checkpoint.save_model(folder.weights_path, model, config.hash)
+    return state
+
+
+def _check_trained(state: State, config: RunConfig) -> None:
+    """Raise Interrupted if training has stopped before its last step."""
+    if state.step < config.train.steps:
+        raise Interrupted(f"{config.label} stopped at step {state.step} of {config.train.steps}")
+
+
+def _restore_weights(state: State, folder: RunFolder, config: RunConfig) -> bool:
+    """Restore the final weights where no checkpoint is left; the seconds of training are then unknown."""
+    try:
+        metrics = folder.completed_metrics(config)
+        if metrics is None:
+            return False
+        checkpoint.load_model(folder.weights_path, state.model, config.hash)
+    except (FileNotFoundError, BadFileError):
+        return False
+    warnings.warn(
+        f"{folder.path} holds weights but no checkpoint: its seconds of training are given as 0", stacklevel=2
+    )
+    state.step, state.metrics = config.train.steps, metrics
+    return True
+
+
+def _start_from_extended(state: State, folder: RunFolder, task: Task, config: RunConfig, stop: Stop) -> None:
+    """Start from the last state of the run that this one extends, if it does; that run lies beside this one."""
+    if config.extended_from is None:
+        return
+    earlier_folder = RunFolder(folder.path.parent / config.extended_from)
+    if not earlier_folder.config_path.exists():
+        raise ValueError(f"{config.hash} extends the run {config.extended_from}, which is not in {folder.path.parent}")
+    earlier = earlier_folder.config()
+    if not checkpoint.restore(earlier_folder.checkpoints, state, earlier.hash):
+        raise BadFileError(f"{config.hash} extends {earlier_folder.path}, which has no good checkpoint")
+    train(state, task, earlier.train_scales, earlier.train, earlier.seed, stop=stop)  # if its last one was damaged
+    if state.step < earlier.train.steps:
+        raise Interrupted(f"{config.label} stopped before its first step")
+
+
+def _evaluate(config: RunConfig, task: Task, model: GPT, on_progress: OnProgress, stop: Stop) -> dict[int, ScaleResult]:
+    """Evaluate at every test scale and, since they decide whether the run is fitted, at every training scale."""
+    scales = sorted({*config.train_scales, *config.test_scales})
+    results = {}
+    for done, scale in enumerate(scales):
+        if stop():
+            raise Interrupted(f"{config.label} stopped while testing")
+        on_progress(Progress(config.hash, config.label, "testing", done, len(scales)))
+        results[scale] = evaluate(model, task, scale, config.test_instances, config.seed)
+    on_progress(Progress(config.hash, config.label, "done", 1))
+    return results
+
+
+def _trace(config: RunConfig, task: Task, model: GPT) -> dict[str, Any]:
+    """Return the trace of the model on one instance, which is the same for every run of the task and its scales.
+
+    Its scale is the largest tested up to twice the training scales.
+    """
+    within = [scale for scale in config.test_scales if scale <= 2 * max(config.train_scales)]
+    scale = max(within, default=min(config.test_scales))
+    traced = trace(model, task.sample(scale, seeds.generator(0, "trace", task.name, scale)))
+    return traced.document(task.needs(traced.instance), config.position)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.folder import Metrics, RunFolder, parse_config, parse_record
@@ -20,28 +20,13 @@ LARGEST_DEPTH = 3
 """Runs are searched for at most this many folders below the one that is named."""
 
 
-class StoredRun(Protocol):
-    """A run on disk, however it is stored."""
-
-    path: Path
-    trace_path: Path
-
-    def config(self) -> RunConfig: ...
-
-    def record(self) -> Record: ...
-
-    def metrics(self) -> Metrics: ...
-
-    def trace(self) -> dict[str, Any]: ...
-
-
 @dataclass(frozen=True)
 class FinishedRun:
     """A finished run; its learning curve and its trace are read when they are asked for."""
 
     config: RunConfig
     record: Record
-    stored: StoredRun
+    stored: "StoredRun"
 
     def metrics(self) -> Metrics:
         """Return the learning curve; FileNotFoundError if it was not kept."""
@@ -66,7 +51,7 @@ def read_runs(path: Path) -> Iterator[FinishedRun]:
             yield run
 
 
-def find_stored(path: Path, depth: int = LARGEST_DEPTH) -> Iterator[StoredRun]:
+def find_stored(path: Path, depth: int = LARGEST_DEPTH) -> "Iterator[StoredRun]":
     """Yield every run in a folder tree, finished or not, at most `depth` folders down, sorted by path."""
     folder = RunFolder(path)
     if folder.exists:
@@ -78,7 +63,7 @@ def find_stored(path: Path, depth: int = LARGEST_DEPTH) -> Iterator[StoredRun]:
             yield from find_stored(below, depth - 1)
 
 
-def read_run(stored: StoredRun) -> FinishedRun:
+def read_run(stored: "StoredRun") -> FinishedRun:
     """Read a finished run; BadFileError if its config is absent or of another run."""
     try:
         config = stored.config()
@@ -188,6 +173,10 @@ class PackedRun:
         if not isinstance(part, dict):
             raise BadFileError(f"{self.source} holds no {name}")
         return part
+
+
+StoredRun = RunFolder | PackedRun
+"""A run on disk, however it is stored."""
 
 
 def _compressed_lines(path: Path) -> dict[str, dict[str, Any]]:

@@ -1,14 +1,29 @@
-"""The loop that all executors share; they differ in the workers that do the jobs."""
+"""Executors do jobs: in this process, or with workers, for which all of them share one loop."""
 
+import os
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
-from ldhd.experiments.progress import OnProgress, Stop
-from ldhd.sweep.job import Job, JobResult, perform
+from ldhd.experiments import Record
+from ldhd.experiments.runner import Job, OnProgress, Stop, run_unfinished
+from ldhd.lease import HeldError
+from ldhd.messages import Interrupted
 
 POLL_SECONDS = 0.2
 """Polling interval for the workers, the queue of jobs and the request to stop."""
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """How a job ended: with a record or an error; with neither if it was stopped or another process has the run."""
+
+    job: Job
+    record: Record | None = None
+    error: str | None = None
+
 
 Executor = Callable[[Iterator[Job | None], OnProgress, Stop], Iterator[JobResult]]
 """Takes jobs while it has room and yields how each ended, in any order. A None among the jobs means that there is none
@@ -63,32 +78,26 @@ def execute(workers: Workers, jobs: Iterator[Job | None], on_progress: OnProgres
 
 
 def in_turn(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[JobResult]:
-    """Do jobs in this process, one after the other."""
-    return execute(_ThisProcess(), jobs, on_progress, stop)
-
-
-class _ThisProcess:
-    """A single worker: this process, which does its job while its result is collected."""
-
-    def __init__(self) -> None:
-        self.job: Job | None = None
-
-    def has_room(self) -> bool:
-        return self.job is None
-
-    def is_busy(self) -> bool:
-        return self.job is not None
-
-    def start(self, job: Job) -> None:
-        self.job = job
-
-    def collect(self, on_progress: OnProgress, stop: Stop) -> Iterator[JobResult]:
-        job, self.job = self.job, None
-        if job is not None:
+    """Do jobs in this process, one after the other, as `Executor` describes."""
+    while not stop():
+        try:
+            job = next(jobs)
+        except StopIteration:
+            return
+        if job is None:
+            time.sleep(POLL_SECONDS)
+        else:
             yield perform(job, on_progress, stop)
 
-    def ask_to_stop(self) -> None:
-        """Do nothing: the job asks `stop()` itself."""
 
-    def close(self) -> None:
-        """Do nothing: there is nothing to end."""
+def perform(job: Job, on_progress: OnProgress, stop: Stop) -> JobResult:
+    """Do a job in this process; every exception becomes its result. `LDHD_DEBUG=1` prints its traceback."""
+    try:
+        return JobResult(job, run_unfinished(job, on_progress, stop, wait=False))
+    except (HeldError, Interrupted):
+        return JobResult(job)
+    except Exception as error:
+        if os.environ.get("LDHD_DEBUG"):
+            traceback.print_exc()
+        known = isinstance(error, (ValueError, OSError, FloatingPointError))
+        return JobResult(job, error=str(error) if known else f"{type(error).__name__}: {error}")

@@ -7,6 +7,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +60,12 @@ def _configs(table: Mapping[str, Any], keys: "Mapping[str, Parser]") -> list[Run
     for key in table:
         if key not in keys:
             raise ValueError(f"there is no key {key!r}; keys are {', '.join(keys)}")
-    for key in list(keys)[:2]:
+    required = list(keys)[:2]
+    for key in required:
         if key not in table:
             raise ValueError(f"{key} is missing")
     values = {key: keys[key](value, key) for key, value in table.items()}
-    tasks, positions = (values.pop(key) for key in list(keys)[:2])
+    tasks, positions = (_as_list(values.pop(key)) for key in required)
     seeds, options = values.pop("seeds", (0,)), values.pop("set", {})
     size = len(tasks) * len(positions) * len(seeds) * math.prod(map(len, options.values()))
     if size > LARGEST_SWEEP:
@@ -78,14 +80,14 @@ def _configs(table: Mapping[str, Any], keys: "Mapping[str, Parser]") -> list[Run
     ]
 
 
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
 def _text(value: Any, key: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{key} must be a text, got {value!r}")
     return value
-
-
-def _name(value: Any, key: str) -> list[str]:
-    return [_text(value, key)]
 
 
 def _names(value: Any, key: str) -> list[str]:
@@ -100,14 +102,10 @@ def _range(value: Any, key: str, allowed: range = SCALES) -> tuple[int, ...]:
     """Parse `"1-5,10"`, `[1, 2, 10]` or `3`."""
     if isinstance(value, str):
         return parse_range(value, key, allowed)
-    numbers = value if isinstance(value, list) else [value]
+    numbers = _as_list(value)
     if not numbers or not all(type(number) is int and number >= allowed.start for number in numbers):
         raise ValueError(f"{key} must be like '1-5,10', or whole numbers from {allowed.start} up, got {value!r}")
     return parse_range(",".join(map(str, numbers)), key, allowed)
-
-
-def _seeds(value: Any, key: str) -> tuple[int, ...]:
-    return _range(value, key, SEEDS)
 
 
 def _steps(value: Any, key: str) -> int:
@@ -124,7 +122,7 @@ def _options(value: Any, key: str) -> dict[str, list[Any]]:
     for name, given in _flat(value):
         if name in options:
             raise ValueError(f"set.{name} is given twice")
-        values = given if isinstance(given, list) else [given]
+        values = _as_list(given)
         if not values or not all(isinstance(one, str | bool | int | float) for one in values):
             raise ValueError(f"set.{name} must be a text, a number, true, false, or a list of these, got {given!r}")
         if len({repr(one) for one in values}) != len(values):
@@ -148,10 +146,10 @@ COMMON_KEYS: dict[str, Parser] = {
     "train_scales": _range,
     "test_scales": _range,
     "steps": _steps,
-    "seeds": _seeds,
+    "seeds": partial(_range, allowed=SEEDS),
     "device": _text,
     "set": _options,
 }
 GRID_KEYS: dict[str, Parser] = {"tasks": _names, "positions": _names, **COMMON_KEYS}
 """The keys of a grid; the first two are required, as in RUN_KEYS."""
-RUN_KEYS: dict[str, Parser] = {"task": _name, "position": _name, **COMMON_KEYS}
+RUN_KEYS: dict[str, Parser] = {"task": _text, "position": _text, **COMMON_KEYS}

@@ -12,11 +12,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from ldhd.experiments import Progress
-from ldhd.experiments.progress import OnProgress, Stop
+from ldhd.experiments.runner import Job, OnProgress, Progress, Stop
 from ldhd.messages import warn_in_one_line
-from ldhd.sweep.executor import POLL_SECONDS, Executor, execute
-from ldhd.sweep.job import Job, JobResult, perform
+from ldhd.sweep.executor import POLL_SECONDS, Executor, JobResult, execute, perform
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 
@@ -26,11 +24,7 @@ def in_processes(workers: int) -> Executor:
 
     A process returns its memory when it ends, and one that dies takes no other job with it.
     """
-
-    def executor(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> Iterator[JobResult]:
-        return execute(_Processes(workers), jobs, on_progress, stop)
-
-    return executor
+    return lambda jobs, on_progress, stop: execute(_Processes(workers), jobs, on_progress, stop)
 
 
 @contextlib.contextmanager

@@ -16,12 +16,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ldhd.experiments import Progress, RunConfig, RunFolder
-from ldhd.experiments.progress import OnProgress, Stop
+from ldhd.experiments import RunConfig, RunFolder
+from ldhd.experiments.runner import Job, OnProgress, Progress, Stop
 from ldhd.files import write_bytes
 from ldhd.lease import HeldError, holding
-from ldhd.sweep.executor import Executor, execute
-from ldhd.sweep.job import Job, JobResult, perform
+from ldhd.sweep.executor import Executor, JobResult, execute, perform
 from ldhd.train import checkpoint
 
 REPORT_SECONDS = 0.5
@@ -220,9 +219,8 @@ def _work(config: str, threads: int, command: str, files: Files, inbox: Any) -> 
             nonlocal last, stopping
             if time.monotonic() - last >= REPORT_SECONDS:
                 last = time.monotonic()
-                stopping = ray.get(
-                    inbox.put.remote((progress.run, _changed(out, [progress.run], sent), vars(progress)))
-                )
+                changed = _changed(out, [progress.run], sent)
+                stopping = ray.get(inbox.put.remote((progress.run, changed, vars(progress))))
 
         result = perform(job, report, lambda: stopping)
         return _changed(out, [job.config.hash], sent), result.error

@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ldhd.experiments import Failure, Progress, Record, RunConfig
-from ldhd.experiments.checks import check
+from ldhd.experiments import Failure, Record, RunConfig, run
 from ldhd.experiments.groups import by_setting
-from ldhd.experiments.progress import OnProgress
+from ldhd.experiments.loading import check
+from ldhd.experiments.runner import Job, OnProgress, Progress, follow
 from ldhd.experiments.studies import Study
 from ldhd.lease import Lease
 from ldhd.messages import Interrupted
-from ldhd.sweep.executor import Executor, in_turn
-from ldhd.sweep.job import Job, JobResult
+from ldhd.sweep.executor import Executor, JobResult, in_turn
 from ldhd.sweep.local import in_processes, stop_on_signal
+from ldhd.train import parallel
 
 RETRIES = 2
 """How often a failed run is tried again."""
@@ -89,6 +89,38 @@ def run_all(
     return result.records
 
 
+def train_all(
+    configs: Sequence[RunConfig],
+    out: Path,
+    *,
+    workers: int | None = None,
+    threads: int = 1,
+    command: str = "",
+    on_progress: OnProgress = lambda progress: None,
+) -> list[Record]:
+    """Run all configs as `run_all` does, or, under torchrun, each by all processes together.
+
+    Under torchrun the first process returns the records, the others an empty list.
+    """
+    processes = parallel.processes_started()
+    if processes == 1:
+        return run_all(configs, out, workers=workers, threads=threads, command=command, on_progress=on_progress)
+    for config in configs:
+        check(config)
+        size = config.train.batch_size
+        if size < processes:
+            raise ValueError(f"batch_size {size} is less than the {processes} processes that share it")
+    with parallel.connected(configs[0].device), stop_on_signal() as stop:
+        command = command.replace("ldhd", f"torchrun --nproc-per-node={parallel.size()} -m ldhd", 1)
+        records = []
+        for config in configs:
+            if parallel.rank() == 0:
+                records.append(run(config, out, threads=threads, command=command, on_progress=on_progress, stop=stop))
+            else:
+                follow(config, threads, stop)
+    return records
+
+
 @dataclass
 class _Queue:
     """The runs of a sweep: those that wait, those at work, and the results of the others."""
@@ -159,7 +191,7 @@ class _Queue:
             return False
         self.seen_held.add(config.hash)
         self.waiting.append(config)
-        self.on_progress(Progress.of(config, "in another process"))
+        self.on_progress(Progress(config.hash, config.label, "in another process"))
         return False
 
     def _finish(self, record: Record) -> None:
