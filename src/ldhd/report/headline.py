@@ -21,15 +21,12 @@ VERBS = {
 MOST_POSITIONS, MOST_TASKS = 6, 3
 """Embeddings named in the headline, and tasks up to which they are named there too."""
 
-Verdicts = Mapping[str, Mapping[str, str]]
-"""Position -> task -> the best verdict of its settings."""
-
 
 def headline(groups: Sequence[Group]) -> Markup:
     """Say on which tasks each embedding generalises and on which it does not, each at its best setting."""
     if not groups:
         return Markup("No finished runs.")
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, str]] = {}  # embedding -> task -> the best verdict of its settings
     for group in groups:
         tasks = found.setdefault(group.position, {})
         tasks[group.task] = min(tasks.get(group.task, "not fitted"), _verdict(group), key=list(VERBS).index)
@@ -37,21 +34,22 @@ def headline(groups: Sequence[Group]) -> Markup:
     best = ", each at its best setting" if several else ""
     if len({group.task for group in groups}) > MOST_TASKS:
         return _counts(found) + f"{best}."
-    ranked = sorted(found, key=lambda position: -len(_generalising(found[position])))
+    ranked = sorted(found, key=lambda position: -_generalising(found[position]))
     sentences = [Markup("<b>{}</b> ").format(name) + _by_verdict(found[name]) for name in ranked[:MOST_POSITIONS]]
     rest = len(ranked) - MOST_POSITIONS
     more = f"; {counted(rest, 'other embedding')} below" if rest > 0 else ""
     return Markup("; ").join(sentences) + f"{more}{best}."
 
 
-def facts(groups: Sequence[Group], runs: Runs) -> list[tuple[int, str, str]]:
+def facts(runs: Runs) -> list[tuple[int, str, str]]:
     """Return counts with their nouns, and `alarm` for those that should be none; zeros are left out."""
+    records = [run.record for run in runs.finished]
     counts = [
-        (len(runs.finished), "runs", ""),
-        (len({group.task for group in groups}), "tasks", ""),
-        (len({group.position for group in groups}), "embeddings", ""),
-        (len({record.seed for group in groups for record in group.records}), "seeds", ""),
-        (sum(not record.fitted for group in groups for record in group.records), "not fitted", "alarm"),
+        (len(records), "runs", ""),
+        (len({record.task for record in records}), "tasks", ""),
+        (len({record.position for record in records}), "embeddings", ""),
+        (len({record.seed for record in records}), "seeds", ""),
+        (sum(not record.fitted for record in records), "not fitted", "alarm"),
         (len(runs.failed), "failed", "alarm"),
         (len(runs.unfinished), "unfinished", ""),
         (len(runs.problems), "unreadable", "alarm"),
@@ -77,14 +75,14 @@ def _by_verdict(tasks: Mapping[str, str]) -> Markup:
     return listed([Markup(verb) + " " + listed(found[verdict]) for verdict, verb in VERBS.items() if verdict in found])
 
 
-def _counts(found: Verdicts) -> Markup:
+def _counts(found: Mapping[str, Mapping[str, str]]) -> Markup:
     """`Of 8 tasks, a generalises on 7, b on 1, c and d on none`."""
     tasks = {task for verdicts in found.values() for task in verdicts}
     by_count: dict[int, list[Markup]] = {}
     for position, verdicts in found.items():
         limited = "" if len(verdicts) == len(tasks) else f" (tried on {len(verdicts)})"
         name = Markup("<b>{}</b>{}").format(position, limited)
-        by_count.setdefault(len(_generalising(verdicts)), []).append(name)
+        by_count.setdefault(_generalising(verdicts), []).append(name)
     ranked = sorted(by_count, reverse=True)
     verb = "generalises " if len(by_count[ranked[0]]) == 1 else "generalise "
     parts = [listed(by_count[count]) + f" {verb * (count == ranked[0])}on {count or 'none'}" for count in ranked]
@@ -93,6 +91,6 @@ def _counts(found: Verdicts) -> Markup:
     return Markup("Of {} tasks, ").format(len(tasks)) + Markup(", ").join(parts) + note
 
 
-def _generalising(tasks: Mapping[str, str]) -> list[str]:
-    """Tasks it generalises on, or seems to."""
-    return [task for task, verdict in tasks.items() if verdict.endswith("generalises")]
+def _generalising(tasks: Mapping[str, str]) -> int:
+    """Count the tasks that an embedding generalises on, or seems to."""
+    return sum(verdict.endswith("generalises") for verdict in tasks.values())

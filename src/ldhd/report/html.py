@@ -12,7 +12,7 @@ from ldhd.report import sections
 from ldhd.report.figures.catalogue import every_figure
 from ldhd.report.headline import facts, headline
 from ldhd.report.page import Page
-from ldhd.report.render_matplotlib import save_figure
+from ldhd.report.render_matplotlib import save_for_print
 from ldhd.report.runs import Runs, find_runs
 
 
@@ -26,7 +26,6 @@ class Report:
     figures: list[Path]
 
     def document(self) -> dict[str, Any]:
-        """Return the statistics of each group, as JSON."""
         return {
             "report": str(self.path),
             "figures": [str(path) for path in self.figures],
@@ -39,11 +38,10 @@ class Report:
 
     def view(self) -> Iterator[str]:
         """Yield where the report and its figures are; files that could not be read were warned of."""
-        counts = [f"{len(self.runs.finished)} runs in {len(self.groups)} cells"]
-        counts += [f"{len(self.runs.failed)} failed"] if self.runs.failed else []
-        counts += [f"{len(self.runs.unfinished)} unfinished"] if self.runs.unfinished else []
-        counts += [f"{len(self.runs.problems)} unreadable"] if self.runs.problems else []
-        yield f"report: {self.path} ({', '.join(counts)})"
+        runs = self.runs
+        others = {"failed": runs.failed, "unfinished": runs.unfinished, "unreadable": runs.problems}
+        counts = [f", {len(found)} {name}" for name, found in others.items() if found]
+        yield f"report: {self.path} ({len(runs.finished)} runs in {len(self.groups)} cells{''.join(counts)})"
         if self.figures:
             yield f"figures: {self.figures[0].parent} ({len(self.figures)} files)"
 
@@ -58,16 +56,10 @@ def write_report(
     title: str = "Length generalization",
     figures: Path | None = None,
 ) -> Report:
-    """Write the report of all runs in some folders.
+    """Write the HTML file `out` about all runs in some folders, at any depth to three.
 
-    Args:
-        runs: Folders with runs, at any depth to three.
-        out: The HTML file to write.
-        ledger: What `ldhd verify --json` printed.
-        predictions: What `ldhd predict --json` printed.
-        benchmarks: What `ldhd bench --json` printed, any number of times.
-        title: The heading.
-        figures: A folder to save each figure in, as PNG and PDF.
+    `ledger`, `predictions` and each of `benchmarks` are documents that `ldhd verify`, `predict` and `bench` print with
+    `--json`. If a folder `figures` is given, each figure is saved there as PNG and PDF.
     """
     _check_place(out)
     found = find_runs(runs)
@@ -80,7 +72,16 @@ def write_report(
     for line in found.problems:
         warnings.warn(line, stacklevel=2)
     write_bytes(out, page.encode())
-    drawn = [] if figures is None else _save_figures(groups, found, benchmarks, figures)
+    drawn = (
+        []
+        if figures is None
+        else [
+            path
+            for name, figure in every_figure(groups, found, benchmarks)
+            if figure is not None
+            for path in save_for_print(figure, figures / name)
+        ]
+    )
     return Report(out, groups, found, drawn)
 
 
@@ -102,20 +103,8 @@ def _page(
     found += [] if ledger is None else [sections.ledger_section(ledger)]
     found += [sections.bench_section(page, benchmarks)] if benchmarks else []
     found.append(sections.run_section(groups, runs))
-    head = {"title": title, "headline": headline(groups), "facts": facts(groups, runs)}
+    head = {"title": title, "headline": headline(groups), "facts": facts(runs)}
     return page.render(**head, places=places, sections=[section for section in found if section is not None])
-
-
-def _save_figures(
-    groups: Sequence[Group], runs: Runs, benchmarks: Sequence[Mapping[str, Any]], folder: Path
-) -> list[Path]:
-    """Save every figure there is something to show in, as PNG and PDF."""
-    return [
-        save_figure(figure, folder / f"{name}.{suffix}")
-        for name, figure in every_figure(groups, runs, benchmarks)
-        if figure is not None
-        for suffix in ("png", "pdf")
-    ]
 
 
 def _check_place(out: Path) -> None:

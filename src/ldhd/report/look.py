@@ -28,13 +28,8 @@ def look(position: str, variant: int = 0) -> Style:
 
 def looks(groups: Sequence[Group]) -> list[Style]:
     """Return how each group is drawn; groups of one task and one embedding are its variants."""
-    variants: dict[tuple[str, str], int] = {}
-    found = []
-    for group in groups:
-        variant = variants.get((group.task, group.position), 0)
-        variants[group.task, group.position] = variant + 1
-        found.append(look(group.position, variant))
-    return found
+    names = [(group.task, group.position) for group in groups]
+    return [look(group.position, names[:index].count(names[index])) for index, group in enumerate(groups)]
 
 
 def group_title(group: Group) -> str:

@@ -16,9 +16,9 @@ from ldhd.report.render_plotly import to_plotly
 from ldhd.report.table import bounds, percent
 
 TONES = {
-    "good": {"generalises", "holds", "hit", "right"},
-    "mid": {"mixed", "holds with a correction", "undecided", "falls short"},
-    "bad": {"fails", "fails as printed", "miss", "not fitted"},
+    **dict.fromkeys(("generalises", "holds", "hit", "right"), "good"),
+    **dict.fromkeys(("mixed", "holds with a correction", "undecided", "falls short"), "mid"),
+    **dict.fromkeys(("fails", "fails as printed", "miss", "not fitted"), "bad"),
 }
 
 
@@ -65,10 +65,6 @@ def listed(names: Sequence[str]) -> Markup:
     return Markup(" and ").join([Markup(", ").join(first), last] if first else [last])
 
 
-def _tone(verdict: str) -> str:
-    return next((tone for tone, verdicts in TONES.items() if verdict in verdicts), "")
-
-
 def _witness(witness: Any) -> str:
     """A witness of a prediction in words."""
     if not witness:
@@ -90,7 +86,13 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    environment.filters |= {"percent": percent, "counted": counted, "bounds": bounds, "tone": _tone}
+    environment.filters |= {"percent": percent, "counted": counted, "bounds": bounds}
     environment.filters |= {"witness": _witness, "indented": lambda value: json.dumps(value, indent=1)}
-    environment.globals |= {"static": _static, "seed_outcome": seed_outcome, "outcomes": OUTCOMES, "look": look}
+    environment.globals |= {
+        "static": _static,
+        "seed_outcome": seed_outcome,
+        "outcomes": OUTCOMES,
+        "look": look,
+        "tones": TONES,
+    }
     return environment

@@ -15,6 +15,7 @@ import ldhd
 from ldhd.experiments.predictions import NamedPrediction, entry
 from ldhd.experiments.registered import Comparison, Register, compare, count
 from ldhd.experiments.studies import read_runs
+from ldhd.experiments.views import depth
 from ldhd.files import write_bytes
 from ldhd.parsing import format_range
 from ldhd.predict import ASSUMPTIONS, Constraint, Prediction, Witness
@@ -22,7 +23,6 @@ from ldhd.predict.design import Design
 from ldhd.report.terminal import folding, plain_table
 
 STYLES = {"generalises": "green", "fails": "red", "undecided": "yellow"}
-MARKS = {"query": "?", "winner": "^", "loser": "x"}
 
 
 @dataclass(frozen=True)
@@ -47,20 +47,17 @@ class Predictions:
 
     def view(self) -> Iterator[RenderableType]:
         """Yield the table, the explanations, the assumptions, and the comparison with measurements."""
-        yield self._table()
+        names = "task", "position", "layers", "trained on", "verdict", "linear", "up to", "risk"
+        columns = [*(Column(name, no_wrap=True) for name in names), Column("why", ratio=1)]
+        rows = [_row(named.prediction) for named in self.predictions]
+        caption = "up to: the largest scale that holds, 0 if training is not explained; risk: unneeded cells never seen"
+        yield plain_table("predictions, made without training", columns, rows, caption)
         for prediction in (named.prediction for named in self.predictions if self.explained):
             if prediction.witness is not None:
                 yield Text.from_markup("\n".join(explanation(prediction, prediction.witness)))
         yield Text("\n".join(["Assumed:", *(f"- {assumption}" for assumption in ASSUMPTIONS)]))
         if self.comparisons is not None:
             yield comparison_table(self.comparisons)
-
-    def _table(self) -> Table:
-        names = "task", "position", "layers", "trained on", "verdict", "linear", "up to", "risk"
-        columns = [*(Column(name, no_wrap=True) for name in names), Column("why", ratio=1)]
-        rows = [_row(named.prediction) for named in self.predictions]
-        caption = "up to: the largest scale that holds, 0 if training is not explained; risk: unneeded cells never seen"
-        return plain_table("predictions, made without training", columns, rows, caption)
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ class DesignResult:
 
     def view(self) -> Iterator[Table]:
         """Yield a table of slots and one of embeddings."""
-        title = f"{self.design.task}: what an embedding must tell apart, {_layers(self.design.layers)}"
+        title = f"{self.design.task}: what an embedding must tell apart, {depth(self.design.layers)}"
         caption = "classes: values that must stay apart, all others may be one class; of so many values in all"
         groups: dict[tuple[str, str], list[str]] = {}
         for slot in self.design.slots:
@@ -125,8 +122,7 @@ def write_register(path: Path, predictions: Sequence[NamedPrediction]) -> None:
 
 def explanation(prediction: Prediction, witness: Witness) -> Iterator[str]:
     """Yield the strings of a witness, each with marks under the tokens it is about, as markup of rich."""
-    layers = _layers(prediction.layers)
-    yield f"[bold]{prediction.task}, {prediction.position}, {layers}[/bold]: {prediction.verdict}"
+    yield f"[bold]{prediction.task}, {prediction.position}, {depth(prediction.layers)}[/bold]: {prediction.verdict}"
     yield f"  slot {witness.slot}, by {escape(witness.head)}"
     for step in witness.constraints:
         kind = "training" if step.trained else "test"
@@ -139,9 +135,9 @@ def explanation(prediction: Prediction, witness: Witness) -> Iterator[str]:
 def marks(step: Constraint) -> str:
     """Return a line to stand under a string: `?` the query, `^` the key that must win, `x` the one that must lose."""
     line = [" "] * len(step.text)
-    for index, mark in ((step.query, "query"), (step.loser, "loser"), (step.winner, "winner")):
+    for index, mark in ((step.query, "?"), (step.loser, "x"), (step.winner, "^")):
         if index is not None:
-            line[index] = MARKS[mark]
+            line[index] = mark
     return "".join(line).rstrip()
 
 
@@ -171,10 +167,6 @@ def _reason(prediction: Prediction) -> str:
         return f"{prediction.witness.slot}: {prediction.witness.words}"
     heads = dict.fromkeys(slot.head for slot in prediction.slots if slot.head != "content alone")
     return "; ".join(heads) or "content alone"
-
-
-def _layers(layers: int) -> str:
-    return "1 layer" if layers == 1 else f"{layers} layers"
 
 
 def _styled(verdict: str) -> str:

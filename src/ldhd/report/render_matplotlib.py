@@ -31,6 +31,11 @@ def save_figure(figure: Figure, path: Path, dpi: int = 160) -> Path:
     return path
 
 
+def save_for_print(figure: Figure, path: Path) -> list[Path]:
+    """Save a figure as PNG and as PDF, under a path without suffix."""
+    return [save_figure(figure, path.with_name(f"{path.name}.{suffix}")) for suffix in ("png", "pdf")]
+
+
 def draw(figure: Figure) -> "Canvas":
     """Draw a figure with matplotlib."""
     from matplotlib.figure import Figure as Canvas

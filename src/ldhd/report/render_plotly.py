@@ -107,13 +107,13 @@ def _axis(axis: Axis) -> Json:
 
 def _named_once(data: Sequence[Json]) -> list[Json]:
     """The same traces, of which no two have the same entry in the legend."""
-    seen: set[str] = set()
-    found = []
+    first: dict[str, Json] = {}
     for trace in data:
-        named = trace.get("showlegend", True) and "name" in trace
-        found.append(trace | ({"showlegend": False} if named and trace["name"] in seen else {}))
-        seen |= {trace["name"]} if named else set()
-    return found
+        if "name" in trace and trace.get("showlegend", True):
+            first.setdefault(trace["name"], trace)
+    return [
+        trace if first.get(trace.get("name", ""), trace) is trace else trace | {"showlegend": False} for trace in data
+    ]
 
 
 def _rounded(values: Sequence[float]) -> list[float]:

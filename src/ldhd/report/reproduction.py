@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from ldhd.bench.ratio import machine
@@ -24,15 +23,14 @@ from ldhd.report.figures.accuracy import accuracy_matrix
 from ldhd.report.html import write_report
 from ldhd.report.preset_figures import preset_figures
 from ldhd.report.progress import watch
-from ldhd.report.render_matplotlib import save_figure
+from ldhd.report.render_matplotlib import save_for_print
 from ldhd.report.sweep import SweepView, failure_lines
 from ldhd.report.table import bounds, percent
 from ldhd.report.terminal import plain_table
 from ldhd.statistics import mean_interval
 from ldhd.sweep import in_processes, run_sweep
 
-Configs = Mapping[str, Sequence[RunConfig]]
-"""Name of a preset -> the configs of its runs."""
+COLUMNS = "task", "", "fitted", "scale", "exact match in %", "95 % interval", "factor", "predicted", "the paper", ""
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ def reproduce(
     """
     presets = choose(names)
     out = out or Path("reproduced") / size
-    configs: Configs = {preset.name: preset.configs(size, seeds, steps, device) for preset in presets}
+    configs = {preset.name: preset.configs(size, seeds, steps, device) for preset in presets}
     runs = {config.hash: config for own in configs.values() for config in own}
     if finished_only and runs:
         study, count = Study(out), len(runs)
@@ -137,13 +135,12 @@ def write_preset(
 ) -> dict[str, Any]:
     """Draw the figures of a preset as PNG and PDF, and write its document beside them; runs without a record are left
     out. Returns the document with the paths of the figures."""
-    own = {config.hash for config in configs}
-    found = [record for record in records if record.hash in own]
-    done = {record.hash for record in found}
+    by_hash = {record.hash: record for record in records}
+    found = [by_hash[config.hash] for config in configs if config.hash in by_hash]
     groups = preset_groups(preset, configs, found)
     measured = list(outcomes(preset, groups, predicted))
     figures = preset_figures(preset, groups, measured)
-    paths = [save_figure(figure, out / f"{name}.{kind}") for name, figure in figures.items() for kind in ("png", "pdf")]
+    paths = [path for name, figure in figures.items() for path in save_for_print(figure, out / name)]
     document = {
         "preset": preset.name,
         "size": size,
@@ -152,7 +149,7 @@ def write_preset(
         "assumed": preset.assumptions(size),
         "seeds": sorted({record.seed for record in found}),
         "outcomes": [asdict(outcome) for outcome in measured],
-        "runs": [config.hash for config in configs if config.hash in done],
+        "runs": [record.hash for record in found],
         "seconds": round(sum(record.seconds for record in found), 1),
         "command": command,
         "machine": machine(),
@@ -161,18 +158,17 @@ def write_preset(
     return {**document, "figures": [str(path) for path in paths]}
 
 
-def write_comparison(presets: Sequence[Preset], configs: Configs, records: Sequence[Record], out: Path) -> list[Path]:
-    """Draw a matrix of all comparisons of six embeddings, if there are several."""
-    compared = [
-        preset.name for preset in presets if isinstance(preset.view, Panels) and preset.parts[0].positions == SIX
-    ]
+def write_comparison(
+    presets: Sequence[Preset], configs: Mapping[str, Sequence[RunConfig]], records: Sequence[Record], out: Path
+) -> list[Path]:
+    """Draw a matrix of all comparisons of six embeddings, if there are several; `configs` is by name of preset."""
+    compared = [p.name for p in presets if isinstance(p.view, Panels) and p.parts[0].positions == SIX]
     own = {config.hash: config for name in compared for config in configs[name]}
     by_hash = {record.hash: record for record in records}
     found = [by_hash[name] for name in own if name in by_hash]
     if len(compared) < 2 or not found:
         return []
-    figure = accuracy_matrix(group_runs(found, own))
-    return [save_figure(figure, out / f"comparison.{kind}") for kind in ("png", "pdf")]
+    return save_for_print(accuracy_matrix(group_runs(found, own)), out / "comparison")
 
 
 def preset_view(document: dict[str, Any]) -> Iterator[RenderableType]:
@@ -180,14 +176,9 @@ def preset_view(document: dict[str, Any]) -> Iterator[RenderableType]:
     lines = [f"{document['preset']}: {document['title']}", f"the paper: {document['says']}"]
     yield Text("\n".join([*lines, *(f"assumed: {assumed}" for assumed in document["assumed"])]))
     if document["outcomes"]:
-        yield _outcome_table(document["outcomes"])
+        yield plain_table(None, COLUMNS, map(_row, document["outcomes"]))
     yield from (f"figure: {path}" for path in document["figures"])
     yield ""
-
-
-def _outcome_table(found: Sequence[Mapping[str, Any]]) -> Table:
-    columns = "task", "", "fitted", "scale", "exact match in %", "95 % interval", "factor", "predicted", "the paper", ""
-    return plain_table(None, columns, map(_row, found))
 
 
 def _row(outcome: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -78,7 +78,6 @@ def task_section(page: Page, groups: Sequence[Group], places: Places, runs: Runs
     links = {group.label: places[task, group.label] for group in groups}
     scales = evenly(scales_beyond(groups), MOST_SCALES)
     beyond = {f"scale {scale}": digit_figure(groups, scale) for scale in scales}
-    carries = {group.label: carry_panel(group) for group in groups}
     compared = pairs(groups)
     return _section(
         f"task-{task}",
@@ -93,7 +92,7 @@ def task_section(page: Page, groups: Sequence[Group], places: Places, runs: Runs
         fewest_seeds=min((len(found.seeds) for *_, found in compared), default=0),
         digits=page.add_choice(beyond, 360) if beyond else None,
         errors=[(group.label, _add_map(page, error_panel(group))) for group in groups],
-        carries=[(label, _add_map(page, panel)) for label, panel in carries.items() if panel is not None],
+        carries=[(group.label, _add_map(page, panel)) for group in groups if (panel := carry_panel(group))],
         strings=_strings(page, groups, runs),
         **_learning_curves(page, groups, runs),
     )

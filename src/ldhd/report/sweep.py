@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from types import TracebackType
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -20,7 +19,7 @@ MOST_FAILURES = 20
 """The largest number of failures that are listed one by one."""
 
 
-class SweepView:
+class SweepView(Live):
     """A live table of the runs at work, and how many are done, failed and left; quiet off a terminal."""
 
     def __init__(self, total: int) -> None:
@@ -29,17 +28,7 @@ class SweepView:
         self.done = self.failed = self.read = 0
         self.started: float | None = None
         screen = console(stderr=True)
-        self.live = Live(get_renderable=self.render, console=screen, refresh_per_second=4, transient=True)
-        self.shown = screen.is_terminal
-
-    def __enter__(self) -> "SweepView":
-        if self.shown:
-            self.live.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self.shown:
-            self.live.stop()
+        super().__init__(get_renderable=self.render, console=screen, auto_refresh=screen.is_terminal, transient=True)
 
     def on_progress(self, progress: Progress) -> None:
         if self.started is None:
@@ -87,7 +76,6 @@ class SweepSummary:
     failures: Sequence[Failure]
 
     def document(self) -> dict[str, Any]:
-        """Return the summary as in `ldhd sweep --json`."""
         records = [record.document() for record in self.records]
         return {"asked": len(self.configs), "runs": records, "failures": [asdict(failure) for failure in self.failures]}
 

@@ -4,13 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ldhd.experiments.groups import Group
-from ldhd.report.figures.accuracy import (
-    accuracy_figure,
-    accuracy_matrix,
-    digit_figure,
-    final_accuracy,
-    scales_beyond,
-)
+from ldhd.report.figures.accuracy import accuracy_figure, accuracy_matrix, digit_figure, final_accuracy, scales_beyond
 from ldhd.report.figures.errors import carry_panel, error_figure, error_panel
 from ldhd.report.figures.growth import case_of, growth_figure
 from ldhd.report.figures.learning_curves import learning_curve, learning_curve_figure
@@ -21,7 +15,7 @@ from ldhd.report.runs import Runs
 
 
 def every_figure(
-    groups: Sequence[Group], runs: Runs, benchmarks: Sequence[Mapping[str, Any]] = ()
+    groups: Sequence[Group], runs: Runs, benchmarks: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, Figure | None]]:
     """Yield the name and the data of each figure, None where there is nothing to show."""
     if len(groups) > 1:

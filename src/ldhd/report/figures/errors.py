@@ -41,15 +41,15 @@ def carry_panel(group: Group) -> Panel | None:
     """
     right: Counter[tuple[int, int]] = Counter()
     asked: Counter[tuple[int, int]] = Counter()
-    for record in group.records:
-        for result in record.results:
-            for token, length, good, n in (result.carries or []) if result.scale > max(record.train_scales) else []:
-                right[length, token] += good
-                asked[length, token] += n
-    lengths = sorted({length for length, token in asked if asked[length, token]})
-    if not lengths:
+    results = [(result, record) for record in group.records for result in record.results]
+    beyond = [result for result, record in results if result.scale > max(record.train_scales)]
+    for token, length, good, n in (row for result in beyond for row in result.carries or [] if row[3]):
+        right[length, token] += good
+        asked[length, token] += n
+    if not asked:
         return None
-    tokens = range(max(token for length, token in asked if asked[length, token]) + 1)
+    lengths = sorted({length for length, _ in asked})
+    tokens = range(max(token for _, token in asked) + 1)
     counts = [[asked[length, token] for token in tokens] for length in lengths]
     values = [
         [1 - right[length, token] / n if n else None for token, n in enumerate(row)]
