@@ -16,11 +16,7 @@ NEEDED = {
 
 
 def read_document(path: Path, key: str) -> dict[str, Any]:
-    """Read a document whose list `key` has what the report needs.
-
-    Raises:
-        ValueError: In one line, if the file is not such a document.
-    """
+    """Read a document whose list `key` has what the report needs; a ValueError says in one line what it lacks."""
     command, fields = NEEDED[key]
     try:
         value = json.loads(path.read_bytes())

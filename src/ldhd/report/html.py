@@ -72,16 +72,10 @@ def write_report(
     for line in found.problems:
         warnings.warn(line, stacklevel=2)
     write_bytes(out, page.encode())
-    drawn = (
-        []
-        if figures is None
-        else [
-            path
-            for name, figure in every_figure(groups, found, benchmarks)
-            if figure is not None
-            for path in save_for_print(figure, figures / name)
-        ]
-    )
+    drawn: list[Path] = []
+    if figures is not None:
+        for name, figure in every_figure(groups, found, benchmarks):
+            drawn += [] if figure is None else save_for_print(figure, figures / name)
     return Report(out, groups, found, drawn)
 
 

@@ -108,7 +108,7 @@ def _rows(head: list[list[float]], width: int) -> bool:
 
 def _order(run: FinishedRun) -> tuple[Any, ...]:
     """Sort by task and embedding: those of the paper's comparisons first, then our own, then users' by name."""
-    tasks, positions, config = list(TASKS), list(dict.fromkeys([*SIX, *POSITIONS])), run.config
+    tasks, positions, config = list(TASKS), [*SIX, *POSITIONS], run.config
     task = (tasks.index(config.task) if config.task in tasks else len(tasks), config.task)
     position = (positions.index(config.position) if config.position in positions else len(positions), config.position)
     return (*task, *position, setting(config), config.seed)

@@ -43,17 +43,11 @@ class SweepView(Live):
     def render(self) -> RenderableType:
         left = self.total - self.done - self.failed - len(self.running)
         counts = f"running {len(self.running)}, done {self.done}, failed {self.failed}, waiting {left}"
-        running = list(self.running.items())  # the table is drawn by a thread of its own
-        rows = [
-            (
-                name,
-                escape(p.label),
-                p.stage,
-                f"{p.done / max(p.total, 1):.0%}",
-                "" if p.loss is None else f"{p.loss:.3f}",
-            )
-            for name, p in running
-        ]
+        rows = []
+        for name, progress in list(self.running.items()):  # the table is drawn by a thread of its own
+            loss = "" if progress.loss is None else f"{progress.loss:.3f}"
+            share = f"{progress.done / max(progress.total, 1):.0%}"
+            rows.append((name, escape(progress.label), progress.stage, share, loss))
         table = plain_table(None, ("run", "", "stage", "", "loss"), rows)
         return Group(f"{counts}, time left {self.time_left()}", table)
 

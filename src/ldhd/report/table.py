@@ -19,15 +19,10 @@ def accuracy_table(groups: Sequence[Group]) -> Table:
     columns = numeric(*map(str, scales))
     for column, scale in zip(columns, scales, strict=True):
         column.header_style = "bold" if scale in groups[0].train_scales else "not bold"
-    rows = [
-        (
-            group.label,
-            f"{group.fitted}/{len(group.records)}",
-            *(_cell(group, scale) for scale in scales),
-            group.verdict(),
-        )
-        for group in groups
-    ]
+    rows = []
+    for group in groups:
+        cells = [_cell(group, scale) for scale in scales]
+        rows.append((group.label, f"{group.fitted}/{len(group.records)}", *cells, group.verdict()))
     title = f"{groups[0].task}: exact match in % by scale"
     caption = f"model {' and '.join(models)}; training scales in bold"
     return plain_table(title, ["position", "fitted", *columns, "verdict"], rows, caption)
@@ -41,12 +36,10 @@ def digit_table(groups: Sequence[Group]) -> Table | None:
         for scale in group.scales
         if scale > max(group.train_scales) and len(group.per_position(scale)) <= WIDEST_ANSWER
     ]
-    places = [f"z{place}" for place in range(max(map(len, rows), default=2) - 2)]
-    return (
-        plain_table("accuracy in % of each answer token", ["position", *numeric("scale", *places)], rows)
-        if rows
-        else None
-    )
+    if not rows:
+        return None
+    places = [f"z{place}" for place in range(max(map(len, rows)) - 2)]
+    return plain_table("accuracy in % of each answer token", ["position", *numeric("scale", *places)], rows)
 
 
 def _cell(group: Group, scale: int) -> str:

@@ -39,9 +39,8 @@ def chosen_traces(groups: Sequence[Group], runs: Runs) -> list[tuple[str, dict[s
 def string_picture(label: str, trace: Mapping[str, Any]) -> Picture:
     """Prepare a trace for drawing, with weights in thousandths, which are shorter.
 
-    Returns:
-        The string and the output; `anchors`, for each anchor the token each position measures its distance from; and
-        `views`, for the attention and for the position term alone, the weights by head, `all` for the strongest.
+    `anchors` has for each anchor the token that each position measures its distance from; `views` has the weights by
+    head, `all` for the strongest, of the attention and of the position term alone.
     """
     kept = {name: trace.get(name) for name in ("text", "prompt", "output", "first_error", "needs")}
     views = {"attention": _by_head(trace["attention"], trace["prompt"], softmax=False)}
