@@ -23,7 +23,7 @@ class Oracle(GPT):
     def new_cache(self):
         return []
 
-    def forward(self, tokens, valid=None, cache=None, places=None):
+    def forward(self, tokens, valid=None, cache=None, packing=None):
         if cache is not None:
             cache.append(tokens)
             tokens = torch.cat(cache, dim=1)
@@ -33,7 +33,7 @@ class Oracle(GPT):
             prompt, written = text[: text.index("=") + 1], text[text.index("=") + 1 :]
             answer = self.write(prompt) + "e" * 50
             logits[row, -1, encode(answer[len(written)])[0]] = 1
-        return logits if places is None else logits[:, -1]
+        return logits if packing is None else logits[:, -1]
 
 
 def right(prompt):

@@ -9,7 +9,8 @@ import torch
 from ldhd.bench.hugging_face import same_gpt2, translate
 from ldhd.model import GPT, MODELS, ModelConfig
 from ldhd.model.gelu import GELU
-from ldhd.model.gpt import AttentionWeights
+from ldhd.model.attention import AttentionWeights
+from ldhd.model.packing import everything, last_tokens, pack
 from ldhd.model.recording import record_attention
 from ldhd.positions import (
     RPE,
@@ -42,12 +43,13 @@ def test_gelu_is_the_one_of_gpt2():
     assert torch.autograd.gradcheck(GELU(), (x,))
 
 
-def test_logits_at_places_are_those_of_all_places():
+def test_wanted_logits_are_those_of_all_places():
     model = GPT(ModelConfig(layers=2, heads=2, dimension=8, weight_std=0.5), 17, RPESquare).eval()
     tokens = torch.randint(17, (3, 6))
     valid = torch.tensor([[True] * 6, [False] * 2 + [True] * 4, [True] * 5 + [False]])
     places = torch.tensor([0, 5, 9, 14])
-    assert torch.allclose(model(tokens, valid, places=places), model(tokens, valid).flatten(0, 1)[places], atol=1e-6)
+    wanted = model(tokens, valid, packing=everything(3, 6, places))
+    assert torch.allclose(wanted, model(tokens, valid).flatten(0, 1)[places], atol=1e-6)
 
 
 @pytest.mark.parametrize("position", [NoPosition, Absolute, Rotary, Alibi])
@@ -58,7 +60,7 @@ def test_fused_attention_is_the_plain_one(position, monkeypatch):
     valid[1, :4] = valid[2, 7:] = False
     found = []
     for least in (1, 10**9):
-        monkeypatch.setattr("ldhd.model.gpt.FUSED_FROM", least)
+        monkeypatch.setattr("ldhd.model.attention.FUSED_FROM", least)
         logits = model(tokens, valid)[valid]
         found.append([logits, *torch.autograd.grad(logits.square().sum(), list(model.parameters()))])
     assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(*found, strict=True))
@@ -86,7 +88,9 @@ def attention_weights(logits, visible, **options):
     torch.manual_seed(0)
     module = AttentionWeights(ModelConfig(layers=1, heads=2, dimension=8, **options))
     q, k = torch.randn(1, 2, logits.shape[-2], 4), torch.randn(1, 2, logits.shape[-1], 4)
-    return module(q, k, logits - q @ k.mT, seeing(visible)), module, q
+    weights = module(q, k, logits - q @ k.mT, seeing(visible))
+    assert torch.allclose(weights.sum(-1), torch.ones(()))
+    return weights[..., : logits.shape[-1]], module, q
 
 
 def test_log_length_scaling_is_its_formula():
@@ -102,10 +106,10 @@ def test_sharpening_is_random_in_training_only():
     """Each sequence gets one factor, from 1 to `sharpen`; in a test all get the largest."""
     config = ModelConfig(layers=1, heads=2, dimension=8, log_length=True, sharpen=5.0)
     module, visible = AttentionWeights(config), torch.ones(1, 1, 6, 6, dtype=torch.bool).tril()
-    plain = AttentionWeights(config.model_copy(update={"sharpen": 1.0})).factor(seeing(visible), 500)
-    assert torch.allclose(module.factor(seeing(visible), 500), 5 * plain)
+    plain = AttentionWeights(config.model_copy(update={"sharpen": 1.0})).factor(seeing(visible), 500, 6)
+    assert torch.allclose(module.factor(seeing(visible), 500, 6), 5 * plain)
     exploring = seeing(visible, exploring=True, generator=torch.Generator().manual_seed(0))
-    factors = module.factor(exploring, 500) / plain
+    factors = module.factor(exploring, 500, 6) / plain
     assert factors.shape == (500, 1, 6, 1)
     assert torch.allclose(factors, factors[:, :, :1].expand_as(factors))
     assert 1 <= factors.min() < 1.05
@@ -126,10 +130,12 @@ def test_further_mlps_compute_without_looking():
     block = model.blocks[0]
     tokens = torch.tensor([[10, 1, 2, 3]])
     x = model.tokens(tokens)
-    x = x + block.attention(block.attention_norm(x), Context.causal(x))
+    context = Context.causal(x)
+    x = x[0]
+    x = x + block.attention(block.attention_norm(x), [context], [4])
     for norm, mlp in ((block.mlp_norm, block.mlp), *zip(block.further_norms, block.further_mlps, strict=True)):
         x = x + mlp(norm(x))
-    assert torch.allclose(model(tokens), model.norm(x) @ model.tokens.weight.T, atol=1e-5)
+    assert torch.allclose(model(tokens)[0], model.norm(x) @ model.tokens.weight.T, atol=1e-5)
 
 
 def test_null_key_takes_its_share():

@@ -12,7 +12,7 @@ from torch import Tensor
 from ldhd.bench.memory import peak_memory
 from ldhd.bench.ratio import Case, exponent, in_turn, summary
 from ldhd.model.config import MODELS, ModelConfig
-from ldhd.model.gpt import Attention
+from ldhd.model.attention import Attention
 from ldhd.positions import POSITIONS, Position
 from ldhd.positions.context import Context
 from ldhd.positions.functional import rpe_square_bias
@@ -111,11 +111,11 @@ def _actions(n: int, batch: int) -> tuple[dict[str, Callable[[], Any]], dict[str
 
     @torch.no_grad()
     def forward(attention: Attention) -> None:
-        attention(x, testing)
+        attention(x.flatten(0, 1), [testing], [n])
 
     def both(attention: Attention) -> None:
         attention.zero_grad()
-        attention(x.detach().requires_grad_(), training).backward(upstream)
+        attention(x.detach().flatten(0, 1).requires_grad_(), [training], [n]).backward(upstream.flatten(0, 1))
 
     modules = {name: Attention(MODEL, _make(*how)) for name, how in EMBEDDINGS.items()}
     return (

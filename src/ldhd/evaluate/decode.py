@@ -8,13 +8,14 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from ldhd.model import GPT
+from ldhd.model.packing import Packing, last_tokens
 from ldhd.tasks.tokens import PADDING, encode
 
 END = encode("e")[0]
 Padding = Literal["left", "right"]
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def greedy(
     model: GPT,
     prompts: Sequence[Sequence[int]],
@@ -55,13 +56,12 @@ def _cached(model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, devic
     tokens, valid = pad(prompts, "left", device)
     padding = None if len(set(map(len, prompts))) == 1 else valid
     cache = model.new_cache()
-    # the successors of the prompts' last tokens, then of each token written
-    places: Tensor | None = torch.arange(1, len(prompts) + 1, device=device) * tokens.shape[1] - 1
+    packing: Packing | None = last_tokens(*tokens.shape, device)
     written: list[Tensor] = []
     ended = torch.zeros(len(prompts), dtype=torch.bool, device=device)
     for _ in range(new_tokens):
-        tokens = model(tokens, padding, cache, places).argmax(-1).view(len(prompts), -1)[:, -1:]
-        padding = places = None
+        tokens = model(tokens, padding, cache, packing).argmax(-1).view(len(prompts), -1)[:, -1:]
+        padding = packing = None
         written.append(tokens)
         ended |= tokens[:, 0] == END
         if ended.all():

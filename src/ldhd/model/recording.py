@@ -38,10 +38,11 @@ def _recorded(model: GPT) -> Iterator[Recording]:
 
     def attention(module: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
         _, _, bias, context = inputs
-        recording.attention.append(output.cpu())
+        weights = output[..., : context.keys]
+        recording.attention.append(weights.cpu())
         if isinstance(bias, Tensor):
-            term = (bias * module.factor(context, len(bias))).masked_fill(~context.visible, 0.0)
-            recording.terms.append(term.expand_as(output).cpu())
+            term = (bias * module.factor(context, len(bias), bias.shape[-2])).masked_fill(~context.visible, 0.0)
+            recording.terms.append(term.expand_as(weights).cpu())
 
     def anchors_of(place: tuple[int, int]) -> Any:
         def hook(module: nn.Module, inputs: Any, output: Anchors) -> None:

@@ -22,6 +22,7 @@ class Absolute(Position):
     color = "#8C6D31"
     relation_options = ()
     additive = True
+    some_queries = True
 
     def __init__(self, dimension: int, heads: int, layer: int = 0, *, table_size: int = 1024):
         super().__init__(dimension, heads, layer)

@@ -35,25 +35,25 @@ Projections = Literal["separate", "shared", "key", "recent"]
 
 @dataclass(frozen=True)
 class Anchors:
-    """The anchors of q positions among k, for each head: soft ones, and hard ones where they are hard."""
+    """The anchors of n new positions among k, for each head: soft ones, and hard ones where they are hard."""
 
-    queries: int
+    new: int
     keys: int
     key_scores: Float[Tensor, "B H k"] | None = None
     """Logarithms of weights that depend on the key alone, -inf on padding."""
-    pair_scores: Float[Tensor, "B H q k"] | None = None
-    """Logarithms of weights that depend on the query too, -inf where a key is not visible."""
-    distances: Int[Tensor, "B H q"] | None = None
+    pair_scores: Float[Tensor, "B H n k"] | None = None
+    """Logarithms of weights that depend on the position too, -inf where a key is not visible."""
+    distances: Int[Tensor, "B H n"] | None = None
     """Distances to hard anchors; None for soft ones."""
 
-    def rows(self) -> Float[Tensor, "B H q k"]:
+    def rows(self) -> Float[Tensor, "B H n k"]:
         """Return the soft weights, aligned."""
         if self.pair_scores is not None:
             return align(self.pair_scores.softmax(-1))
         assert self.key_scores is not None
-        return key_rows(self.key_scores, self.queries)
+        return key_rows(self.key_scores, self.new)
 
-    def used(self) -> Float[Tensor, "B H q k"]:
+    def used(self) -> Float[Tensor, "B H n k"]:
         """Return the weights that are used, aligned; hard ones have the gradient of the soft ones."""
         if self.distances is None:
             return self.rows()
@@ -64,9 +64,9 @@ class Anchors:
         rows = self.rows()
         return chosen + (rows - rows.detach())
 
-    def weights(self) -> Float[Tensor, "B H q k"]:
+    def weights(self) -> Float[Tensor, "B H n k"]:
         """Return S[j, l] by position, for figures and tests."""
-        return restore(self.used()).tril(self.keys - self.queries)
+        return restore(self.used()).tril(self.keys - self.new)
 
 
 class Anchor(nn.Module, ABC):
@@ -84,7 +84,7 @@ class Anchor(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, q: Queries, k: Keys, context: Context) -> Anchors:
-        """Return the anchors of the queries."""
+        """Return the anchors of all new tokens."""
 
     def is_hard(self, context: Context) -> bool:
         """Whether anchors are hard in this forward pass."""
@@ -95,13 +95,13 @@ class PairScored(Anchor):
     """Anchors whose scores depend on the query and on the key."""
 
     @abstractmethod
-    def scores(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
+    def scores(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H n k"]:
         """Return the scores of all pairs, visible or not."""
 
     def forward(self, q: Queries, k: Keys, context: Context) -> Anchors:
         scores = full_precision(self.scores(q, k, context)).masked_fill_(~context.visible, -torch.inf)
         distances = _distances(scores) if self.is_hard(context) else None
-        return Anchors(q.shape[-2], context.keys, pair_scores=scores, distances=distances)
+        return Anchors(context.new, context.keys, pair_scores=scores, distances=distances)
 
 
 class SeparateAnchor(PairScored):
@@ -112,7 +112,7 @@ class SeparateAnchor(PairScored):
         self.query = nn.Linear(dimension, dimension, bias=False)
         self.key = nn.Linear(dimension, dimension, bias=False)
 
-    def scores(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
+    def scores(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H n k"]:
         assert context.hidden is not None
         queries, new = self._split(self.query(context.hidden)), self._split(self.key(context.hidden))
         keys = append(context.cache, "anchor_keys", new, -2, context.keys)
@@ -125,7 +125,7 @@ class SeparateAnchor(PairScored):
 class SharedAnchor(PairScored):
     """Scores (W_Q x_j) . (W_K x_l) with the projections of the attention, without 1/sqrt(d)."""
 
-    def scores(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
+    def scores(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H n k"]:
         # the paper's anchors are the one place where the query of the attention is not divided by sqrt(d)
         return (self.scale * math.sqrt(q.shape[-1]) * q) @ k.transpose(-1, -2)
 
@@ -137,7 +137,7 @@ class KeyScored(Anchor):
         super().__init__(dimension, heads, scale, hard)
         self.key = nn.Linear(dimension, heads, bias=False)
 
-    def new_scores(self, context: Context) -> Float[Tensor, "B H q"]:
+    def new_scores(self, context: Context) -> Float[Tensor, "B H n"]:
         """Return the scores of the new tokens, padding included."""
         assert context.hidden is not None
         return self.scale * full_precision(self.key(context.hidden)).transpose(1, 2)
@@ -153,9 +153,9 @@ class KeyAnchor(KeyScored):
     """The softmax over l <= j of s(x_l): every position ranks the tokens before it alike."""
 
     def forward(self, q: Queries, k: Keys, context: Context) -> Anchors:
-        scores, queries = self.scores(context), q.shape[-2]
-        distances = _distances_up_to(scores)[..., -queries:] if self.is_hard(context) else None
-        return Anchors(queries, context.keys, key_scores=scores, distances=distances)
+        scores, new = self.scores(context), context.new
+        distances = _distances_up_to(scores)[..., -new:] if self.is_hard(context) else None
+        return Anchors(new, context.keys, key_scores=scores, distances=distances)
 
 
 class RecentAnchor(KeyScored):
@@ -181,14 +181,14 @@ class RecentAnchor(KeyScored):
         self.unique, self.first_token_heads = unique, first_token_heads
 
     def forward(self, q: Queries, k: Keys, context: Context) -> Anchors:
-        scores, queries = self.scores(context), q.shape[-2]
+        scores, new = self.scores(context), context.new
         if self.unique and context.exploring and context.penalties is not None:
             context.penalties.append(self.unique * repeated_penalty(scores))
         ranks = recent_scores(scores, hard=True) if self.is_hard(context) else None
-        distances = None if ranks is None else _distances_up_to(ranks)[..., -queries:]
-        return Anchors(queries, context.keys, key_scores=recent_scores(scores), distances=distances)
+        distances = None if ranks is None else _distances_up_to(ranks)[..., -new:]
+        return Anchors(new, context.keys, key_scores=recent_scores(scores), distances=distances)
 
-    def new_scores(self, context: Context) -> Float[Tensor, "B H q"]:
+    def new_scores(self, context: Context) -> Float[Tensor, "B H n"]:
         scores = super().new_scores(context)
         learned, fixed = scores.split([self.heads - self.first_token_heads, self.first_token_heads], dim=1)
         return torch.cat([learned, torch.full_like(fixed, NEVER)], dim=1)
@@ -246,10 +246,10 @@ def _distances_up_to(scores: Float[Tensor, "B H k"]) -> Int[Tensor, "B H k"]:
     return torch.arange(best.shape[-1], device=best.device) - best
 
 
-def _distances(scores: Float[Tensor, "B H q k"]) -> Int[Tensor, "B H q"]:
-    """Return how far back from each query the best of its scores stands."""
-    queries, keys = scores.shape[-2:]
-    return torch.arange(keys - queries, keys, device=scores.device) - _later(scores).argmax(-1)
+def _distances(scores: Float[Tensor, "B H n k"]) -> Int[Tensor, "B H n"]:
+    """Return how far back from each new token the best of its scores stands."""
+    new, keys = scores.shape[-2:]
+    return torch.arange(keys - new, keys, device=scores.device) - _later(scores).argmax(-1)
 
 
 def natural_distances(tokens: Sequence[str]) -> list[int]:

@@ -35,6 +35,8 @@ class Anchored(Position):
         self.max_distance = max_distance
         if projections not in ANCHORS:
             raise ValueError(f"projections must be one of {', '.join(ANCHORS)}, got {projections!r}")
+        # anchors that share the projections of the attention need the queries of all tokens
+        self.some_queries = projections != "shared"
         self.anchor = ANCHORS[projections](dimension, heads, anchor_scale, hard)
         self.table = nn.Parameter(table_std * torch.randn(heads, self.rows(max_distance), self.head_dimension))
 

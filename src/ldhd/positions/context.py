@@ -18,16 +18,18 @@ Keys = Float[Tensor, "B H k d"]
 class Context:
     """One forward pass through a layer, as its position embedding sees it.
 
-    Letters: B batch, q new tokens, k all tokens seen (cached and new), D dimension of the model.
+    Letters: B batch, n new tokens, k all tokens seen (cached and new), D dimension of the model.
     """
 
-    positions: Int[Tensor, "B q"]
+    positions: Int[Tensor, "B n"]
     """Position of each new token, counted from 0 among the tokens that are not padding."""
-    valid: Bool[Tensor, "B q"]
+    valid: Bool[Tensor, "B n"]
     """Which of the new tokens are not padding."""
-    visible: Bool[Tensor, "#B 1 q k"]
-    """Which keys each query may attend to. A padding token sees itself, so that no row is empty."""
-    hidden: Float[Tensor, "B q D"] | None = None
+    visible: Bool[Tensor, "#B 1 n k"]
+    """Which keys each new token may attend to. A padding token sees itself, so that no row is empty."""
+    all_visible: bool = False
+    """Whether every new token may attend to every key, as in decoding token by token without padding."""
+    hidden: Float[Tensor, "B n D"] | None = None
     """The hidden states that the attention's projections read; None in `embed` and `rotate`."""
     cache: Cache | None = None
     """The embedding's own cache in incremental decoding, None otherwise."""
@@ -40,20 +42,25 @@ class Context:
     """Collects scalar terms that are to be added to the loss; None if nobody adds them."""
 
     @property
+    def new(self) -> int:
+        """The number of new tokens, padding included."""
+        return self.visible.shape[-2]
+
+    @property
     def keys(self) -> int:
         """The number of tokens seen so far, the new ones and padding included."""
         return self.visible.shape[-1]
 
     @staticmethod
-    def causal(hidden: Float[Tensor, "B q D"], **rest: Any) -> "Context":
+    def causal(hidden: Float[Tensor, "B n D"], **rest: Any) -> "Context":
         """The context of whole strings without padding; `rest` sets further fields."""
         batch, length, _ = hidden.shape
         index = torch.arange(length, device=hidden.device)
         valid = torch.ones(1, 1, dtype=torch.bool, device=hidden.device).expand(batch, length)
         visible = (index <= index[:, None])[None, None]
-        return Context(index.expand(batch, length), valid, visible, hidden, **rest)
+        return Context(index.expand(batch, length), valid, visible, hidden=hidden, **rest)
 
 
-def key_positions(visible: Bool[Tensor, "#B 1 q k"]) -> Int[Tensor, "#B k"]:
+def key_positions(visible: Bool[Tensor, "#B 1 n k"]) -> Int[Tensor, "#B k"]:
     """The position of each key, counted from 0 among the keys that are not padding."""
     return (visible[:, 0, -1].cumsum(-1) - 1).clamp(min=0)

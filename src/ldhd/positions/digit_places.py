@@ -22,6 +22,7 @@ class DigitPlaces(Position):
     """
 
     additive = True
+    some_queries = True
     relation_options = ("max_offset",)
 
     def __init__(

@@ -4,14 +4,16 @@ from collections.abc import Hashable, Sequence
 from typing import Literal
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from ldhd.positions.anchor import RecentAnchor, natural_distances
 from ldhd.positions.cache import append, append_rows
 from ldhd.positions.context import Context, Keys, Queries
+from ldhd.positions.kernels.long_square import LONG_FROM, long_square, none_of_last, own_weights
 from ldhd.positions.kernels.precision import full_precision
-from ldhd.positions.kernels.square import look_up, square_with
+from ldhd.positions.kernels.square import look_up, square
 from ldhd.positions.position import Position, Reading
 
 BEYOND = 20.0
@@ -47,7 +49,9 @@ class LatentWindow(Position):
     color = "#332288"
     relation_options = ("window", "absolute")
     ignorable = False
+    reads_padding = True  # padding counts in the penalty
     additive = True
+    some_queries = True
 
     def __init__(
         self,
@@ -86,15 +90,18 @@ class LatentWindow(Position):
         ends = beyond.expand_as(scores[..., :1])
         scores = torch.cat([ends, scores, ends], dim=-1)
         if anchors.distances is not None:
-            own = anchors.distances
-            every = append(cache, "distances", own, -1, anchors.keys)
+            every = append(cache, "distances", anchors.distances, -1, anchors.keys)
+            own = anchors.distances[..., -q.shape[-2] :]
             if self.absolute:
                 own = torch.cat([own[:, : self.heads // 2], torch.zeros_like(own[:, self.heads // 2 :])], dim=1)
             format_keys = (every == 0)[..., None, :]
             return (look_up(scores, own, every) + beyond * format_keys).to(q.dtype)
-        rows = anchors.rows()
-        every = append_rows(cache, "rows", rows)
-        return (self._soft(scores, rows, every) + beyond * every[..., None, :, -1]).to(q.dtype)
+        if cache is None and anchors.keys >= LONG_FROM:
+            assert anchors.key_scores is not None
+            own = own_weights(anchors.key_scores)
+            return (self._long(scores, own) + beyond * own[..., None, :]).to(q.dtype)
+        every = append_rows(cache, "rows", anchors.rows())
+        return (self._soft(scores, every) + beyond * every[..., None, :, -1]).to(q.dtype)
 
     def _beyond(self, q: Queries, context: Context) -> Float[Tensor, "#B 1 1 1"]:
         """Return what is added to the logits of keys outside the window."""
@@ -104,11 +111,22 @@ class LatentWindow(Position):
             share = torch.ones(1, 1, 1, 1, device=q.device)
         return 1 - (1 + BEYOND) ** share
 
-    def _soft(self, scores: Tensor, rows: Float[Tensor, "B #H q k"], every: Float[Tensor, "B #H k k"]) -> Tensor:
+    def _soft(self, scores: Tensor, every: Float[Tensor, "B #H k k"]) -> Tensor:
         if not self.absolute:
-            return square_with(scores, rows, every)
-        (scores, others), (rows, _), (every, seen) = (part.chunk(2, dim=1) for part in (scores, rows, every))
-        return torch.cat([square_with(scores, rows, every), self._by_place(others, seen)], dim=1)
+            return square(scores, every)
+        (scores, others), (every, seen) = (part.chunk(2, dim=1) for part in (scores, every))
+        return torch.cat([square(scores, every), self._by_place(others, seen)], dim=1)
+
+    def _long(self, scores: Tensor, own: Float[Tensor, "B H k"]) -> Tensor:
+        """Return what `_soft` returns, in time and memory that grow as n^2."""
+        if not self.absolute:
+            return long_square(scores, own)
+        (scores, others), (own, seen) = (part.chunk(2, dim=1) for part in (scores, own))
+        shifted = [F.pad(seen, (m, 0))[..., : seen.shape[-1]] for m in range(self.window + 1)]
+        places = torch.stack(shifted, dim=-1) * none_of_last(seen, self.window)  # [i, m]: the key's distance is m
+        beyond = others[..., :1]
+        near = others[..., 1 : self.window + 2].flip(-1) - beyond
+        return torch.cat([long_square(scores, own), beyond + near @ places.mT], dim=1)
 
     def _by_place(self, scores: Tensor, seen: Float[Tensor, "B #H k k"]) -> Tensor:
         """[j, i] = the sum over distances m of seen[i, m] scores_j(-m); the last column of `seen` is distance 0."""

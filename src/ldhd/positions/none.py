@@ -15,6 +15,7 @@ class NoPosition(Position):
     title = "NoPE"
     color = "#000000"
     additive = True
+    some_queries = True
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> None:
         return None

@@ -66,6 +66,13 @@ class Position(nn.Module, ABC):
     falling: ClassVar[bool] = False
     """Whether its scores are fixed and fall as the relation grows, so that nothing about it is learned."""
 
+    reads_padding: bool = False
+    """Whether training depends on how a batch is padded, as it does where padding counts among the random draws or in
+    a penalty; such batches are not packed."""
+
+    some_queries: bool = False
+    """Whether `bias` takes the queries of the last new tokens alone, while the context describes all new tokens."""
+
     removed_options: ClassVar[tuple[str, ...]] = ()
     """Options that it once had, with the value None in every stored config; they are part of the hash."""
 

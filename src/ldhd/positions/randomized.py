@@ -38,6 +38,7 @@ class Randomized(Position):
 
     relation_options: ClassVar[tuple[str, ...]] = ("max_length", "test_length")
     enumerable = False  # there are more draws of ids than can be listed
+    reads_padding = True  # padding tokens get ids too
 
     def __init__(self, dimension: int, heads: int, layer: int = 0, *, max_length: int = 2048, test_length: int = 128):
         super().__init__(dimension, heads, layer)

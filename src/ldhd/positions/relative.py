@@ -13,6 +13,7 @@ class Relative(Position):
     """An embedding that can be asked for its term at any rising positions, not only at 0, 1, 2, ..."""
 
     additive = True
+    some_queries = True
 
     @abstractmethod
     def bias_at(self, q: Queries, queries: Int[Tensor, "#B q"], keys: Int[Tensor, "#B k"]) -> Float[Tensor, "#B H q k"]:

@@ -19,6 +19,7 @@ class Rotary(Position):
     title = "RoPE"
     color = "#E69F00"
     relation_options = ()
+    some_queries = True
 
     def __init__(self, dimension: int, heads: int, layer: int = 0, *, base: float = 10_000.0):
         super().__init__(dimension, heads, layer)

@@ -12,7 +12,8 @@ from ldhd.positions.anchored import Anchored
 from ldhd.positions.cache import append, append_rows
 from ldhd.positions.context import Cache, Context, Keys, Queries
 from ldhd.positions.kernels.key_square import keep, key_square_row
-from ldhd.positions.kernels.square import LARGEST_SHIFT, hard_square, look_up, square, square_scores, square_with
+from ldhd.positions.kernels.long_square import LONG_FROM, long_square, own_weights
+from ldhd.positions.kernels.square import LARGEST_SHIFT, hard_square, look_up, square, square_scores
 
 
 class RPESquare(Anchored):
@@ -34,29 +35,30 @@ class RPESquare(Anchored):
     def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
         anchors, cache = self.anchor(q, k, context), context.cache
         scores = square_scores(q, self.table, k.shape[-2])
+        clipped = anchors.key_scores is not None and self.max_distance <= LARGEST_SHIFT
         if anchors.distances is not None:
             term = self._hard(scores, anchors, cache)
-        elif cache is not None and anchors.key_scores is not None and self.max_distance <= LARGEST_SHIFT:
+        elif clipped and cache is not None:
             term = self._key_scored(scores, anchors, cache)
+        elif clipped and anchors.keys >= LONG_FROM:
+            term = long_square(scores, own_weights(anchors.key_scores))
         else:
-            term = self._soft(scores, anchors.rows(), cache)
+            term = square(scores, append_rows(cache, "rows", anchors.rows()))
         return term.to(q.dtype)
-
-    def _soft(self, scores: Tensor, rows: Tensor, cache: Cache | None) -> Tensor:
-        return square_with(scores, rows, append_rows(cache, "rows", rows))
 
     def _key_scored(self, scores: Tensor, anchors: Anchors, cache: Cache) -> Tensor:
         """Compute the first positions as in training, and each later one from w + 1 rows kept of the one before."""
         assert anchors.key_scores is not None
-        queries, keys = anchors.queries, anchors.keys
-        if queries == keys:
+        new, keys = anchors.new, anchors.keys
+        if new == keys:
             rows = anchors.rows()
             keep(cache, rows, anchors.key_scores, scores.shape[-1] // 2)
             return square(scores, rows)
-        new = anchors.key_scores[..., keys - queries :]
         terms = []
-        for query, seen in enumerate(range(keys - queries + 1, keys + 1)):
-            row = key_square_row(cache, scores[..., query, :], new[..., query], seen)
+        # every new position changes what is kept, but only the queries have a term
+        scores = F.pad(scores, (0, 0, new - scores.shape[-2], 0))
+        for place, seen in enumerate(range(keys - new + 1, keys + 1)):
+            row = key_square_row(cache, scores[..., place, :], anchors.key_scores[..., seen - 1], seen)
             terms.append(F.pad(row, (0, keys - seen)))
         return torch.stack(terms, dim=-2)
 
@@ -64,7 +66,8 @@ class RPESquare(Anchored):
         assert anchors.distances is not None
         if torch.is_grad_enabled() and cache is None:
             return hard_square(scores, anchors.distances, anchors.rows())
-        return look_up(scores, anchors.distances, append(cache, "distances", anchors.distances, -1, anchors.keys))
+        own = anchors.distances[..., -scores.shape[-2] :]
+        return look_up(scores, own, append(cache, "distances", anchors.distances, -1, anchors.keys))
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return self._clip((j - natural_anchor(tokens, j)) - (i - natural_anchor(tokens, i)))

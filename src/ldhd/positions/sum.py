@@ -22,6 +22,8 @@ class Sum(Position):
             if not term.additive:
                 raise ValueError(f"{type(term).__name__} does not only add and cannot be one term of a sum")
         self.terms = nn.ModuleList(terms)
+        self.some_queries = all(term.some_queries for term in terms)
+        self.reads_padding = any(term.reads_padding for term in terms)
 
     def initialise(self, std: float) -> None:
         for term, _ in self._each(None):

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from ldhd import seeds
 from ldhd.model import GPT
+from ldhd.model.packing import everything, pack
 from ldhd.tasks import Task
 from ldhd.train import parallel
 from ldhd.train.config import TrainConfig
@@ -172,11 +173,16 @@ def _loss_terms(
     device = generator.device
     own, wanted = parallel.own_rows(inputs), parallel.own_rows(targets).flatten()
     places = (wanted != IGNORED).nonzero()[:, 0]
+    model = state.model
+    assert isinstance(model, GPT)
+    # on a GPU fewer calls count for more than less padding
+    grouped = device.type == "cpu" and model.packable
+    packing = pack(places, *own.shape, model.config) if grouped else everything(*own.shape, places.to(device))
     penalties: list[Tensor] = []
     with autocast(config, device):
-        logits = state.model(
+        logits = model(
             own.to(device),
-            places=places.to(device),
+            packing=packing,
             exploring=Phase.of(state.step, config) is Phase.EXPLORE,
             generator=generator,
             penalties=penalties,

@@ -100,7 +100,9 @@ class _KeyRows(Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (rows,) = ctx.saved_tensors
-        inner = torch.ops.aten._softmax_backward_data(gradient, rows, -1, rows.dtype)
+        # as a softmax's, which torch computes slowly where rows are short
+        inner = gradient * rows
+        inner.addcmul_(rows, inner.sum(-1, keepdim=True), value=-1)
         scores = _restore(inner).sum(-2)
         # in the last column all rows but the last read the first entry of the next row
         scores[..., -1] = inner[..., -1, -1]

@@ -42,8 +42,8 @@ def square_scores(q: Float[Tensor, "B H q d"], table: Table, keys: int) -> Float
     return scores.expand(*scores.shape[:-1], 3) if kept == 0 else scores
 
 
-def square(scores: Scores, rows: Rows) -> Float[Tensor, "B H k k"]:
-    """T P^T for i <= j, where all k positions are queries; elsewhere without meaning or gradient.
+def square(scores: Scores, rows: Float[Tensor, "B #H k k"]) -> Float[Tensor, "B H q k"]:
+    """T P^T for i <= j, where the last q of k positions are queries; elsewhere without meaning or gradient.
 
     `scores` holds g(-w) .. g(w), an odd number of them and at least three, constant beyond.
     """
@@ -51,23 +51,12 @@ def square(scores: Scores, rows: Rows) -> Float[Tensor, "B H k k"]:
         return _Square.apply(scores.to(rows.dtype), rows)
 
 
-def hard_square(scores: Scores, distances: Int[Tensor, "B #H k"], rows: Rows) -> Float[Tensor, "B H k k"]:
+def hard_square(
+    scores: Scores, distances: Int[Tensor, "B #H k"], rows: Float[Tensor, "B #H k k"]
+) -> Float[Tensor, "B H q k"]:
     """[j, i] = g_j(r_j - r_i) for anchors at distances r; its gradient is that of `square`, handed to soft `rows`."""
     with without_autocast(rows.device):
         return _HardSquare.apply(scores.to(rows.dtype), distances, rows)
-
-
-@torch.no_grad()
-def square_queries(scores: Scores, rows: Rows) -> Float[Tensor, "B H q k"]:
-    """T of the last q of k positions, for decoding: without gradient."""
-    return _convolution(scores).convolve(scores, rows)[0]
-
-
-def square_with(scores: Scores, rows: Rows, every: Float[Tensor, "B #H k k"]) -> Float[Tensor, "B H q k"]:
-    """The term of the last q of k positions, whose aligned anchors are `every`; for decoding unless q = k."""
-    if rows.shape[-2] == rows.shape[-1]:
-        return square(scores, rows)
-    return square_queries(scores, rows) @ every.transpose(-1, -2)
 
 
 def look_up(
@@ -98,18 +87,19 @@ def _gradients(
     """Those of the scores and of the rows, which enter on both sides of the product."""
     to_t, to_rows = causal_product_gradients(gradient.flatten(0, 1), t.flatten(0, 1), _for_heads(rows, t))
     to_scores, by_queries = _convolution(scores).gradients(to_t.view_as(t), scores, kept)
-    to_rows = to_rows.view_as(t).add_(by_queries)
+    to_rows = to_rows.view(*t.shape[:2], *rows.shape[-2:])
+    to_rows[..., -t.shape[-2] :, :].add_(by_queries)
     return to_scores, to_rows if rows.shape[1] == t.shape[1] else to_rows.sum(1, keepdim=True)
 
 
 def _for_heads(rows: Tensor, t: Tensor) -> Tensor:
-    return rows.expand_as(t).flatten(0, 1)
+    return rows.expand(*t.shape[:2], -1, -1).flatten(0, 1)
 
 
 class _Square(Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, rows: Tensor) -> Tensor:
-        t, kept = _convolution(scores).convolve(scores, rows)
+        t, kept = _convolution(scores).convolve(scores, rows[..., -scores.shape[-2] :, :])
         ctx.save_for_backward(scores, rows, t, *kept)
         return causal_product(t.flatten(0, 1), _for_heads(rows, t)).view_as(t)
 
@@ -123,13 +113,13 @@ class _HardSquare(Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, distances: Tensor, rows: Tensor) -> Tensor:
         ctx.save_for_backward(scores, distances)
-        return look_up(scores, distances, distances)
+        return look_up(scores, distances[..., -scores.shape[-2] :], distances)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, Tensor]:
         scores, distances = ctx.saved_tensors
         keys = distances.shape[-1]
         rows = scores.new_zeros(*distances.shape, keys).scatter_(-1, keys - 1 - distances[..., None], 1.0)
-        t, kept = _convolution(scores).convolve(scores, rows)
+        t, kept = _convolution(scores).convolve(scores, rows[..., -scores.shape[-2] :, :])
         to_scores, to_rows = _gradients(gradient, scores, rows, t, kept)
         return to_scores, None, to_rows
