@@ -22,7 +22,7 @@ from ldhd.boolean import (
     subcube_points,
 )
 from ldhd.boolean.cube import Points
-from ldhd.boolean.rational import pivots, to_fractions
+from ldhd.boolean.rational import identity, pivots, to_fractions
 from ldhd.theory.finding import Finding, judge
 
 DIMENSION, TRAINING_SCALE = 3, 2
@@ -117,7 +117,7 @@ def _interpolators(basis: Basis) -> dict[str, Any]:
     points = subcube_points(DIMENSION, TRAINING_SCALE)
     keys = list(basis.keys())
     matrix = basis.evaluate(points, keys, exact=True)
-    null_vectors = pivots(matrix.T, to_fractions(np.eye(len(keys), dtype=int)))[2]
+    null_vectors = pivots(matrix.T, identity(len(keys)))[2]
     generator = np.random.default_rng(0)
     values = matrix @ to_fractions(generator.integers(-3, 4, size=len(keys)))
     solved = min_degree_interpolator(points, values, basis, exact=True)
@@ -166,5 +166,5 @@ def _more_variables() -> dict[str, Any]:
         "functions": ["x1 x2 + x3 x4", "2 x1 x2"],
         "profiles": profiles,
         "first_is_lower": profiles[0] < profiles[1],
-        "variables": [more.sparsity, fewer.sparsity],
+        "variables": [len(more.influential), len(fewer.influential)],
     }

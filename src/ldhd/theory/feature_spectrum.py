@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from ldhd.boolean import BooleanFunction, fourier, inverse_fourier
+from ldhd.boolean.function import subset_sizes
 from ldhd.boolean.memory import check_memory
-from ldhd.boolean.subset import subset_sizes
 from ldhd.theory.activations import Activation, Floats
 from ldhd.theory.plaa import check_training_scale
 
