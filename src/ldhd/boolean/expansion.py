@@ -43,8 +43,8 @@ class Expansion(Mapping[Key, Any]):
         """(sum of a_b^2 over degree D, over D - 1, ..., over 0), D the largest degree in the basis.
 
         Profiles compare as Python tuples do, top degree first: x_1 x_2 + 5 x_3 on {-1, 1}^3 has (0, 1, 25, 0), more
-        than 9 x_1, which has (0, 0, 81, 0). A float coefficient within rounding of zero (1e-12 of the largest) counts as
-        0.0, since one such leftover in a high degree would outweigh everything below it.
+        than 9 x_1, which has (0, 0, 81, 0). A float coefficient within rounding of zero (1e-12 of the largest) counts
+        as 0.0, since one such leftover in a high degree would outweigh everything below it.
         """
         if isinstance(self.coefficients, FourierCoefficients):
             values = self.coefficients.array

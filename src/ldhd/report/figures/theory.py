@@ -22,7 +22,7 @@ from ldhd.theory.ape import ape_error, train_ape
 from ldhd.theory.feature_spectrum import retained_share
 from ldhd.theory.grpe import grpe_flow, train_grpe
 from ldhd.theory.plaa import low_dimensional_part, q_matrix
-from ldhd.theory.priming import greedy_priming
+from ldhd.theory.priming import PrimingProblem
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"
 COLORS = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9")
@@ -118,7 +118,8 @@ def priming() -> Figure:
     }
     marks: list[Mark] = []
     for label, (concept, in_basis, scale, color) in cases.items():
-        errors = np.array(greedy_priming(concept, in_basis, scale).errors) / np.mean(concept.values**2)
+        problem = PrimingProblem(concept, in_basis, scale)
+        errors = np.array(problem.errors(problem.greedy())) / np.mean(concept.values**2)
         marks.append(Line(range(len(errors)), errors, Style(color=color, marker="circle"), label))
     y = Axis("squared error on $X_N$ over the mean square")
     return _figure(marks, Axis("points of $X_N$ added"), y, "Priming (remark closing Section 3)")
