@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ldhd.theory.activations import Floats
-from ldhd.theory.plaa import check_square, check_upper_triangular, low_dimensional_part, plaa_loss, q_matrix
+from ldhd.theory.plaa import Floats, check_square, check_upper_triangular, low_dimensional_part, plaa_loss, q_matrix
 
 # Eigenvalues of a matrix of ones and twos are good to about this, relative to the largest.
 EIGENVALUE_TOLERANCE = 1e-12

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from ldhd.boolean import GrpeBasis, subcube_points
-from ldhd.theory.activations import Floats
-from ldhd.theory.plaa import check_training_scale, q_matrix
+from ldhd.theory.plaa import Floats, check_training_scale, q_matrix
 
 
 def grpe_rates(U: Any, scale: int) -> Floats:

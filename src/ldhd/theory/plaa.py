@@ -11,9 +11,11 @@ X_{N0}, the point of all ones included (every PLAA is 0 there):
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldhd.boolean import scale, subcube_points
-from ldhd.theory.activations import Floats
+
+Floats = NDArray[np.float64]
 
 
 def plaa(points: Any, A: Any) -> Floats:

@@ -17,8 +17,8 @@ from ldhd.boolean import (
 )
 from ldhd.report.figures.marks import Axis, Bars, Figure, HeatMap, Line, Mark, Panel, Style
 from ldhd.report.render_matplotlib import save_figure
-from ldhd.theory.activations import ACTIVATIONS
 from ldhd.theory.ape import ape_error, train_ape
+from ldhd.theory.feature_kernel import RELU, SHIFTED_SINE
 from ldhd.theory.feature_spectrum import retained_share
 from ldhd.theory.grpe import grpe_flow, train_grpe
 from ldhd.theory.plaa import low_dimensional_part, q_matrix
@@ -49,8 +49,7 @@ def leakage() -> Figure:
     """How much of a degree-1 coefficient the infinite-width RFM keeps in place, at fixed N0 and at fixed N - N0."""
     dimensions = np.unique(np.round(np.geomspace(4, 256, 13)).astype(int)).tolist()
     marks: list[Mark] = []
-    for name, color in (("relu", ORANGE), ("sin(1+x)", BLUE)):
-        activation = ACTIVATIONS[name]
+    for activation, color in ((RELU, ORANGE), (SHIFTED_SINE, BLUE)):
         fixed = [retained_share(activation, 1, n, 2) for n in dimensions]
         growing = [retained_share(activation, 1, n, n - 2) for n in dimensions]
         fixed_label, growing_label = f"{activation.name}, $N_0 = 2$", f"{activation.name}, $N_0 = N - 2$"
