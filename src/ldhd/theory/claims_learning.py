@@ -144,7 +144,8 @@ def remark_priming() -> Finding:
             "points_available": available,
             "squared_error_after_each": [round(value, 6) for value in errors],
         }
-    whole = len(added) == available  # of parity
+    parity_needs = evidence["parity, scale 2 to 4, Fourier"]
+    whole = parity_needs["points_needed"] == parity_needs["points_available"]
     return Finding(
         "A few large-scale examples keep the model from an overly simple interpolator and make it extrapolate.",
         judge(all(few) and all(better), all(few[:2]) and all(better[:2]) and whole, amends=True),
