@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from ldhd.experiments.groups import Group
-from ldhd.report.page import counted, listed
 from ldhd.report.runs import Runs
+from ldhd.report.terminal import counted
 
 VERBS = {
     "generalises": "generalises on",
@@ -94,3 +94,9 @@ def _counts(found: Mapping[str, Mapping[str, str]]) -> Markup:
 def _generalising(tasks: Mapping[str, str]) -> int:
     """Count the tasks that an embedding generalises on, or seems to."""
     return sum(verdict.endswith("generalises") for verdict in tasks.values())
+
+
+def listed(names: Sequence[str]) -> Markup:
+    """`a`, `a and b`, `a, b and c`."""
+    *first, last = names
+    return Markup(" and ").join([Markup(", ").join(first), last] if first else [last])

@@ -1,7 +1,7 @@
 """The page that the sections of a report are written on: its figures, its templates and what these may call."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -13,7 +13,7 @@ from ldhd.report.figures.learning_curves import OUTCOMES, seed_outcome
 from ldhd.report.figures.marks import Figure
 from ldhd.report.look import look
 from ldhd.report.render_plotly import to_plotly
-from ldhd.report.table import bounds, percent
+from ldhd.report.terminal import bounds, counted, percent
 
 TONES = {
     **dict.fromkeys(("generalises", "holds", "hit", "right"), "good"),
@@ -33,36 +33,35 @@ class Page:
 
     def add(self, figure: Figure, height: int, legend: bool = True) -> int:
         """Add a figure and return its index."""
-        return self._append(to_plotly(figure, height, legend))
+        self.figures.append(to_plotly(figure, height, legend))
+        return len(self.figures) - 1
 
     def add_choice(self, figures: Mapping[str, Figure], height: int) -> int:
         """Add figures of which the page shows one at a time, the last at first, and return the index of them all."""
         found = {name: to_plotly(figure, height) for name, figure in figures.items()}
         last = list(found)[-1]
         variants = {name: figure["data"] for name, figure in found.items()}
-        return self._append({"variants": variants, "chosen": last, "layout": found[last]["layout"]})
+        self.figures.append({"variants": variants, "chosen": last, "layout": found[last]["layout"]})
+        return len(self.figures) - 1
 
     def render(self, **context: Any) -> str:
         """Return the page as one text that needs nothing else; `context` is what its templates read."""
         from plotly.offline import get_plotlyjs
 
-        own = {"figures": self.figures, "traces": self.traces, "plotly": Markup(get_plotlyjs())}
-        return _environment().get_template("page.html").render(**own, version=ldhd.__version__, **context)
-
-    def _append(self, figure: dict[str, Any]) -> int:
-        self.figures.append(figure)
-        return len(self.figures) - 1
-
-
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """`1 run`, `2 runs`."""
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"
-
-
-def listed(names: Sequence[str]) -> Markup:
-    """`a`, `a and b`, `a, b and c`."""
-    *first, last = names
-    return Markup(" and ").join([Markup(", ").join(first), last] if first else [last])
+        environment = Environment(
+            loader=PackageLoader("ldhd.report"),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            undefined=StrictUndefined,
+        )
+        environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+        environment.filters |= {"percent": percent, "counted": counted, "bounds": bounds, "witness": _witness}
+        environment.filters["indented"] = lambda value: json.dumps(value, indent=1)
+        environment.globals |= {"outcomes": OUTCOMES, "seed_outcome": seed_outcome, "look": look, "tones": TONES}
+        environment.globals |= {"static": _static, "plotly": Markup(get_plotlyjs()), "version": ldhd.__version__}
+        template = environment.get_template("page.html")
+        return template.render(figures=self.figures, traces=self.traces, **context)
 
 
 def _witness(witness: Any) -> str:
@@ -75,24 +74,3 @@ def _witness(witness: Any) -> str:
 
 def _static(name: str) -> Markup:
     return Markup((files("ldhd.report") / "static" / name).read_text(encoding="utf-8"))
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("ldhd.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    environment.filters |= {"percent": percent, "counted": counted, "bounds": bounds}
-    environment.filters |= {"witness": _witness, "indented": lambda value: json.dumps(value, indent=1)}
-    environment.globals |= {
-        "static": _static,
-        "seed_outcome": seed_outcome,
-        "outcomes": OUTCOMES,
-        "look": look,
-        "tones": TONES,
-    }
-    return environment

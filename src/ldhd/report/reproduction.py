@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ldhd.bench.ratio import machine
-from ldhd.experiments import Failure, Record, RunConfig
+from ldhd.experiments import Record, RunConfig
 from ldhd.experiments.groups import group_runs
 from ldhd.experiments.outcomes import outcomes, preset_groups
 from ldhd.experiments.predictions import predict_run, prediction_key
@@ -21,49 +21,15 @@ from ldhd.experiments.views import Panels
 from ldhd.files import write_json
 from ldhd.report.figures.accuracy import accuracy_matrix
 from ldhd.report.html import write_report
+from ldhd.report.output import failure_lines
 from ldhd.report.preset_figures import preset_figures
-from ldhd.report.progress import watch
+from ldhd.report.progress import SweepView, watch
 from ldhd.report.render_matplotlib import save_for_print
-from ldhd.report.sweep import SweepView, failure_lines
-from ldhd.report.table import bounds, percent
-from ldhd.report.terminal import plain_table
+from ldhd.report.terminal import View, bounds, percent, plain_table
 from ldhd.statistics import mean_interval
 from ldhd.sweep import in_processes, run_sweep
 
 COLUMNS = "task", "", "fitted", "scale", "exact match in %", "95 % interval", "factor", "predicted", "the paper", ""
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """Presets that were run and drawn."""
-
-    presets: list[dict[str, Any]]
-    """The document of each preset."""
-    comparison: list[Path]
-    """The figure of all comparisons of six embeddings, if there are several."""
-    failures: list[Failure]
-    report: Path | None
-    skipped: list[str]
-    """Presets of which no run is finished, where only finished runs were wanted."""
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "presets": self.presets,
-            "failures": [asdict(failure) for failure in self.failures],
-            "report": None if self.report is None else str(self.report),
-        }
-
-    def view(self) -> Iterator[RenderableType]:
-        for document in self.presets:
-            yield from preset_view(document)
-        yield from (f"figure of all comparisons: {path}" for path in self.comparison)
-        if self.report is not None:
-            yield f"report: {self.report}"
-
-    def problems(self) -> list[str]:
-        """Return a line for everything that was left out or failed."""
-        skipped = [f"nothing is finished of {', '.join(self.skipped)}; left as it is"] if self.skipped else []
-        return skipped + failure_lines(self.failures)
 
 
 def reproduce(
@@ -77,11 +43,12 @@ def reproduce(
     device: str = "cpu",
     workers: int | None = None,
     command: str = "",
-) -> Reproduction:
+) -> tuple[dict[str, Any], View, list[str]]:
     """Predict, run and draw presets; the name `all` stands for every preset of the paper.
 
     By default, the seeds are those of the size, results go to `reproduced/SIZE`, and there is a worker for each core.
     With `steps`, runs stop after so many steps; with `finished_only`, finished runs are drawn and nothing is trained.
+    Returns the document, its view, and a line for everything that was left out or failed.
     """
     presets = choose(names)
     out = out or Path("reproduced") / size
@@ -94,23 +61,29 @@ def reproduce(
             raise ValueError(f"none of the {count} runs is finished in {out}")
     skipped = [name for name, own in configs.items() if own and not any(config.hash in runs for config in own)]
     predicted = predicted_verdicts(list(runs.values()))
-    with SweepView(len(runs)) as view:
+    with SweepView(len(runs)) as live:
         result = run_sweep(
             list(runs.values()),
             out,
             in_processes(workers or os.cpu_count() or 1),
             command=command,
-            on_progress=view.on_progress,
-            on_completed=view.on_completed,
+            on_progress=live.on_progress,
+            on_completed=live.on_completed,
         )
     documents = [
         write_preset(preset, size, configs[preset.name], result.records, out, command, predicted)
         for preset in presets
         if preset.name not in skipped
     ]
+    view = [part for document in documents for part in preset_view(document)]
     comparison = write_comparison(presets, configs, result.records, out)
-    report = write_report([out], out / "report.html").path if runs else None
-    return Reproduction(documents, comparison, result.failures, report, skipped)
+    view += [f"figure of all comparisons: {path}" for path in comparison]
+    report = str(write_report([out], out / "report.html").path) if runs else None
+    view += [f"report: {report}"] if report else []
+    problems = [f"nothing is finished of {', '.join(skipped)}; left as it is"] if skipped else []
+    failures = [asdict(failure) for failure in result.failures]
+    document = {"presets": documents, "failures": failures, "report": report}
+    return document, view, problems + failure_lines(result.failures)
 
 
 def predicted_verdicts(configs: Sequence[RunConfig]) -> dict[str, str | None]:
@@ -133,8 +106,10 @@ def write_preset(
     command: str,
     predicted: Mapping[str, str | None] | None = None,
 ) -> dict[str, Any]:
-    """Draw the figures of a preset as PNG and PDF, and write its document beside them; runs without a record are left
-    out. Returns the document with the paths of the figures."""
+    """Draw the figures of a preset as PNG and PDF, write its document beside them, and return it with their paths.
+
+    Runs without a record are left out.
+    """
     by_hash = {record.hash: record for record in records}
     found = [by_hash[config.hash] for config in configs if config.hash in by_hash]
     groups = preset_groups(preset, configs, found)
@@ -171,7 +146,7 @@ def write_comparison(
     return save_for_print(accuracy_matrix(group_runs(found, own)), out / "comparison")
 
 
-def preset_view(document: dict[str, Any]) -> Iterator[RenderableType]:
+def preset_view(document: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield exact match at the largest scale beside the prediction and the paper's claim."""
     lines = [f"{document['preset']}: {document['title']}", f"the paper: {document['says']}"]
     yield Text("\n".join([*lines, *(f"assumed: {assumed}" for assumed in document["assumed"])]))

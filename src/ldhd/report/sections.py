@@ -7,18 +7,16 @@ from typing import Any
 from ldhd.experiments.groups import Group
 from ldhd.experiments.registered import Register, compare, count
 from ldhd.parsing import format_range
-from ldhd.report.bench import MEANINGS
+from ldhd.report.bench import MEANINGS, case_of, growth_figure
 from ldhd.report.figures.accuracy import accuracy_figure, accuracy_panel, digit_figure, scales_beyond
 from ldhd.report.figures.errors import carry_panel, error_panel
-from ldhd.report.figures.growth import case_of, growth_figure
-from ldhd.report.figures.learning_curves import evenly, explanation, learning_curve, learning_curve_figure
+from ldhd.report.figures.learning_curves import evenly, explanation, learning_curve_figure, learning_curves
 from ldhd.report.figures.marks import Band, Figure, HeatMap, Line, Panel, Span
 from ldhd.report.figures.strings import chosen_traces, string_picture
-from ldhd.report.ledger import plural
 from ldhd.report.look import looks
 from ldhd.report.page import Page
-from ldhd.report.prediction import repository
 from ldhd.report.runs import Runs
+from ldhd.report.theory import plural, repository
 from ldhd.statistics import Paired, paired
 
 MOST_SCALES = 12
@@ -161,12 +159,6 @@ def bench_section(page: Page, benchmarks: Sequence[Mapping[str, Any]]) -> Sectio
     )
 
 
-def run_section(groups: Sequence[Group], runs: Runs) -> Section:
-    """Every run with its config and command, then what failed, is unfinished or could not be read."""
-    failed = [f"{folder}: {reason}" for folder, reason in runs.failed.items()]
-    return _section("runs", "runs", "runs.html", groups=groups, runs=runs, failed=failed)
-
-
 def _section(name: str, link: str, template: str, **shown: Any) -> Section:
     """A section, its link in the navigation, and what its template shows."""
     return {"id": name, "link": link, "template": template, **shown}
@@ -181,7 +173,7 @@ def _learning_curves(page: Page, groups: Sequence[Group], runs: Runs) -> Section
     """How each seed trained, and in words why those failed that did not fit."""
     shown, failed, any_failed = [], [], False
     for group in groups:
-        curves = [learning_curve(record, group, runs.metrics(record.hash)) for record in group.records]
+        curves = learning_curves(group, runs)
         figure = learning_curve_figure(curves, group.label)
         if figure is not None:
             shown.append((group.label, page.add(figure, 70 + 110 * len(figure.panels), legend=False)))

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from ldhd.experiments import Record
 from ldhd.experiments.groups import Group
 from ldhd.report.figures.marks import Axis, Figure, Line, Panel, Style
+from ldhd.report.runs import Runs
 
 OUTCOMES = {"right": ("#0072B2", "solid"), "falls short": ("#E69F00", "dot"), "not fitted": ("#D55E00", "dash")}
 """The outcome of a seed, and the colour and dash it is drawn with."""
@@ -67,6 +68,11 @@ def learning_curve(record: Record, group: Group, metrics: Metrics) -> LearningCu
         _entropies(rows),
         {slot: [float(row["needed"][slot]) for row in rows] for slot in whole},
     )
+
+
+def learning_curves(group: Group, runs: Runs) -> list[LearningCurve]:
+    """Read the learning curve of each seed of a group."""
+    return [learning_curve(record, group, runs.metrics(record.hash)) for record in group.records]
 
 
 def learning_curve_figure(curves: Sequence[LearningCurve], title: str) -> Figure | None:

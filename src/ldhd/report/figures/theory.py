@@ -21,11 +21,17 @@ from ldhd.theory.activations import ACTIVATIONS
 from ldhd.theory.ape import ape_error, train_ape
 from ldhd.theory.feature_spectrum import retained_share
 from ldhd.theory.grpe import grpe_flow, train_grpe
+from ldhd.theory.linear import LinearClassifier
 from ldhd.theory.plaa import low_dimensional_part, q_matrix
+from ldhd.theory.plane import CONCEPT, Setting, settings
 from ldhd.theory.priming import greedy_priming
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"
 COLORS = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9")
+EDGE = 3.6
+"""Largest coordinate of the plane of Figure 1."""
+MOST_POINTS = 250
+"""Test points drawn in the plane; errors are over all."""
 DIVERGING = ("#053061", "#4393c3", "#f7f7f7", "#d6604d", "#67001f")
 
 
@@ -124,6 +130,14 @@ def priming() -> Figure:
     return _figure(marks, Axis("points of $X_N$ added"), y, "Priming (remark closing Section 3)")
 
 
+def plane_figure() -> Figure:
+    """Figure 1 of the paper, from samples and fits.
+
+    Training points (filled) and test points (faint) by label, the concept's boundary and the learned ones.
+    """
+    return Figure([_plane(setting) for setting in settings()], (10.2, 4.0), columns=3)
+
+
 FIGURES: dict[str, Callable[[], Figure]] = {
     "degree-profiles": degree_profiles,
     "leakage": leakage,
@@ -151,3 +165,29 @@ def _dots(color: str, size: float) -> Style:
 def _matrix(values: np.ndarray, title: str, limit: float) -> Panel:
     heat_map = HeatMap(values.tolist(), DIVERGING, -limit, limit)
     return Panel([heat_map], Axis(ticks=[]), Axis(ticks=[]), title)
+
+
+def _plane(setting: Setting) -> Panel:
+    marks: list[Mark] = []
+    shown = ("test", setting.test[:MOST_POINTS], 0.22, 3.7), ("training", setting.train, 0.9, 3.0)
+    for kind, points, opacity, size in shown:
+        for sign, color, marker in ((1.0, BLUE, "circle"), (-1.0, ORANGE, "triangle-up")):
+            x, y = points[CONCEPT(points) == sign].T
+            label = f"{kind} point" if sign > 0 else ""
+            marks.append(Line(x, y, Style(color=color, dash="", marker=marker, size=size, opacity=opacity), label))
+    marks.append(_boundary(CONCEPT, "#222222", "concept", "solid", 1.6))
+    errors = []
+    for (name, classifier), color in zip(setting.learned.items(), (ORANGE, GREEN), strict=False):
+        marks.append(_boundary(classifier, color, name, "dash", 2.2))
+        errors.append(f"{name} {100 * setting.test_error(classifier):.0f} %")
+    axis = Axis(range=(-EDGE, EDGE), ticks=[])
+    return Panel(marks, axis, axis, f"{setting.title}\ntest error: {', '.join(errors)}")
+
+
+def _boundary(classifier: LinearClassifier, color: str, label: str, dash: str, width: float) -> Line:
+    """The line where w.x + b = 0."""
+    (a, b), c = classifier.weights, classifier.offset
+    ends, style = (-EDGE, EDGE), Style(color=color, dash=dash, width=width)
+    if abs(b) >= abs(a):
+        return Line(ends, [-(a * x + c) / b for x in ends], style, label)
+    return Line([-(b * y + c) / a for y in ends], ends, style, label)
