@@ -128,7 +128,7 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """RPE-Square against RPE on copy, trained on scales 1-5 and tested to 10, and the ledger: ends with a report."""
-    from ldhd.report.demo import run_demo
+    from ldhd.report.reproduction import run_demo
 
     if not as_json:
         print("Training RPE and RPE-Square on copy, scales 1-5, then checking the paper's claims; minutes.", flush=True)

@@ -4,6 +4,7 @@ import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,8 @@ from ldhd.report.figures.errors import carry_panel, error_figure, error_panel
 from ldhd.report.figures.learning_curves import learning_curve_figure, learning_curves
 from ldhd.report.figures.marks import Figure
 from ldhd.report.figures.strings import chosen_traces, string_figure, string_picture
-from ldhd.report.headline import facts, headline
 from ldhd.report.look import group_title
-from ldhd.report.page import Page
+from ldhd.report.page import Page, facts, headline
 from ldhd.report.render_matplotlib import save_for_print
 from ldhd.report.runs import Runs, find_runs
 
@@ -78,7 +78,11 @@ def write_report(
     `ledger`, `predictions` and each of `benchmarks` are documents that `ldhd verify`, `predict` and `bench` print with
     `--json`. If a folder `figures` is given, each figure is saved there as PNG and PDF.
     """
-    _check_place(out)
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder; name the file to write, such as {out / 'report.html'}")
+    above = next(folder for folder in out.absolute().parents if folder.exists())
+    if not above.is_dir():
+        raise ValueError(f"{out} cannot be written: {above} is no folder")
     found = find_runs(runs)
     empty = not (found.finished or found.failed or found.unfinished or found.problems)
     if empty and ledger is None and predictions is None and not benchmarks:
@@ -88,7 +92,8 @@ def write_report(
     page = Page()
     places = {(group.task, group.label): f"cell-{number}" for number, group in enumerate(groups)}
     shown = [sections.matrix_section(groups)]
-    shown += [sections.task_section(page, own, places, found) for own in _by_task(groups).values()]
+    for _, own in groupby(groups, lambda group: group.task):
+        shown.append(sections.task_section(page, list(own), places, found))
     shown += [] if predictions is None else [sections.prediction_section(predictions, found)]
     shown += [] if ledger is None else [sections.ledger_section(ledger)]
     shown += [sections.bench_section(page, benchmarks)] if benchmarks else []
@@ -112,8 +117,8 @@ def every_figure(
     if len(groups) > 1:
         yield "matrix", accuracy_matrix(groups)
         yield "final", final_accuracy(groups)
-    for task, own in _by_task(groups).items():
-        name = _file_name(task)
+    for task, members in groupby(groups, lambda group: group.task):
+        own, name = list(members), _file_name(task)
         yield f"{name}-accuracy", accuracy_figure(own)
         yield f"{name}-digits", digit_figure(own) if scales_beyond(own[:1]) else None
         yield f"{name}-errors", error_figure(own, error_panel)
@@ -145,22 +150,6 @@ def read_document(path: Path, key: str) -> dict[str, Any]:
         if absent:
             raise ValueError(f"{path}: entry {number} of {key!r} lacks {absent[0]!r}; {origin}")
     return value
-
-
-def _check_place(out: Path) -> None:
-    """ValueError if the report cannot be written there, before anything is read."""
-    if out.is_dir():
-        raise ValueError(f"{out} is a folder; name the file to write, such as {out / 'report.html'}")
-    above = next(folder for folder in out.absolute().parents if folder.exists())
-    if not above.is_dir():
-        raise ValueError(f"{out} cannot be written: {above} is no folder")
-
-
-def _by_task(groups: Sequence[Group]) -> dict[str, list[Group]]:
-    found: dict[str, list[Group]] = {}
-    for group in groups:
-        found.setdefault(group.task, []).append(group)
-    return found
 
 
 def _document(group: Group) -> dict[str, Any]:

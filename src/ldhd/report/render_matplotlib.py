@@ -98,9 +98,14 @@ def _set_axis(axes: "Axes", axis: Axis, name: str, size: float) -> None:
 
 
 def _draw_mark(axes: "Axes", mark: Mark) -> None:
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
+
     match mark:
-        case Line():
-            _draw_line(axes, mark)
+        case Line(style=style):
+            marker = MARKERS[style.marker or "circle" * (len(mark.x) == 1)]  # a line through one point is invisible
+            look: dict[str, Any] = {"color": style.color, "ls": DASHES[style.dash], "lw": style.width}
+            look |= {"marker": marker, "ms": style.size, "mew": None if style.dash else 0, "alpha": style.opacity}
+            axes.plot(mark.x, mark.y, label=mark.label or None, **look)
         case Band():
             axes.fill_between(mark.x, mark.low, mark.high, color=mark.color, alpha=0.18, lw=0)
         case Bars():
@@ -109,27 +114,13 @@ def _draw_mark(axes: "Axes", mark: Mark) -> None:
         case Span():
             axes.axvspan(mark.low, mark.high, color="0.92", lw=0, label=mark.label or None)
         case HeatMap():
-            _draw_heat_map(axes, mark)
+            values = [[math.nan if value is None else value for value in row] for row in mark.values]
+            colors = LinearSegmentedColormap.from_list("heat map", list(mark.colors))
+            norm = (LogNorm if mark.log else Normalize)(mark.low, mark.high, clip=True)
+            axes.imshow(values, cmap=colors, norm=norm, aspect="auto")
         case Text():
             place: dict[str, Any] = {"ha": mark.align, "va": "center"}
             axes.text(mark.x, mark.y, mark.text, color=mark.color, fontsize=mark.size, **place)
-
-
-def _draw_line(axes: "Axes", line: Line) -> None:
-    style = line.style
-    marker = MARKERS[style.marker or "circle" * (len(line.x) == 1)]  # a line through one point would be invisible
-    look: dict[str, Any] = {"color": style.color, "ls": DASHES[style.dash], "lw": style.width, "alpha": style.opacity}
-    look |= {"marker": marker, "ms": style.size, "mew": 0 if not style.dash else None}
-    axes.plot(line.x, line.y, label=line.label or None, **look)
-
-
-def _draw_heat_map(axes: "Axes", heat_map: HeatMap) -> None:
-    from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
-
-    values = [[math.nan if value is None else value for value in row] for row in heat_map.values]
-    colors = LinearSegmentedColormap.from_list("heat map", list(heat_map.colors))
-    norm = (LogNorm if heat_map.log else Normalize)(heat_map.low, heat_map.high, clip=True)
-    axes.imshow(values, cmap=colors, norm=norm, aspect="auto")
 
 
 def _drop_inner_labels(grid: Sequence["Axes"], columns: int) -> None:

@@ -1,4 +1,4 @@
-"""The result of `ldhd reproduce`: presets that are predicted, run, drawn and compared with the paper."""
+"""The results of `ldhd reproduce`, whose presets are run, drawn and compared with the paper, and of `ldhd demo`."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ldhd.bench.ratio import machine
 from ldhd.experiments import Record, RunConfig
+from ldhd.experiments.config import make_configs
 from ldhd.experiments.groups import group_runs
 from ldhd.experiments.outcomes import outcomes, preset_groups
 from ldhd.experiments.predictions import predict_run, prediction_key
@@ -21,14 +22,19 @@ from ldhd.experiments.views import Panels
 from ldhd.files import write_json
 from ldhd.report.figures.accuracy import accuracy_matrix
 from ldhd.report.html import write_report
-from ldhd.report.output import failure_lines
+from ldhd.report.instance import trace_run
+from ldhd.report.output import draw_runs, failure_lines
 from ldhd.report.preset_figures import preset_figures
-from ldhd.report.progress import SweepView, watch
+from ldhd.report.progress import ProgressBars, SweepView, watch
 from ldhd.report.render_matplotlib import save_for_print
-from ldhd.report.terminal import View, bounds, percent, plain_table
+from ldhd.report.terminal import Output, View, bounds, percent, plain_table
+from ldhd.report.theory import count_verdicts, show_ledger
 from ldhd.statistics import mean_interval
-from ldhd.sweep import in_processes, run_sweep
+from ldhd.sweep import in_processes, run_all, run_sweep
+from ldhd.theory.ledger import CLAIMS, verify
 
+PROMPT = "b3141592653="
+"""The string of the demonstration: of scale 10, twice as long as any in training."""
 COLUMNS = "task", "", "fitted", "scale", "exact match in %", "95 % interval", "factor", "predicted", "the paper", ""
 
 
@@ -75,26 +81,39 @@ def reproduce(
         for preset in presets
         if preset.name not in skipped
     ]
-    view = [part for document in documents for part in preset_view(document)]
     comparison = write_comparison(presets, configs, result.records, out)
-    view += [f"figure of all comparisons: {path}" for path in comparison]
     report = str(write_report([out], out / "report.html").path) if runs else None
-    view += [f"report: {report}"] if report else []
+    view = [part for document in documents for part in preset_view(document)]
+    view += [f"figure of all comparisons: {path}" for path in comparison] + [f"report: {report}"] * bool(report)
     problems = [f"nothing is finished of {', '.join(skipped)}; left as it is"] if skipped else []
     failures = [asdict(failure) for failure in result.failures]
     document = {"presets": documents, "failures": failures, "report": report}
     return document, view, problems + failure_lines(result.failures)
 
 
+def run_demo(out: Path, command: str) -> Output:
+    """Train RPE and RPE-Square on copy, check every claim of the paper, and write the report of both."""
+    configs = make_configs("copy", ["rpe", "rpe-square"])
+    with ProgressBars() as bars:
+        records = run_all(configs, out, command=command, on_progress=bars)
+    entries = list(watch(verify(), len(CLAIMS), "claims"))
+    view: list[RenderableType] = []
+    for record in records:
+        view.append(f"\n{record.position} on a string of scale 10, twice as long as any it was trained on:")
+        view += trace_run(out / record.hash, PROMPT)[1]
+    view.append(f"\nof {len(entries)} claims of the paper {count_verdicts(entries)} (`ldhd verify` explains each)\n")
+    ledger, _ = show_ledger(entries)
+    report = write_report([out], out / "report.html", ledger=ledger, title="Copy, trained on scales 1-5").path
+    runs, tables = draw_runs(configs, records, out)
+    return {**runs, "report": str(report)}, [*view, *tables, f"report: {report}"]
+
+
 def predicted_verdicts(configs: Sequence[RunConfig]) -> dict[str, str | None]:
     """Return the predictor's verdict about each run, by its hash; the predictor is asked once for each setting."""
-    settings: dict[tuple[Any, ...], list[RunConfig]] = {}
-    for config in configs:
-        settings.setdefault(prediction_key(config), []).append(config)
-    verdicts: dict[str, str | None] = {}
-    for own in watch(settings.values(), len(settings), "predictions"):
-        verdicts |= dict.fromkeys((config.hash for config in own), predict_run(own[0]))
-    return verdicts
+    settings = {prediction_key(config): config for config in configs}
+    asked = watch(settings.items(), len(settings), "predictions")
+    verdicts = {key: predict_run(config) for key, config in asked}
+    return {config.hash: verdicts[prediction_key(config)] for config in configs}
 
 
 def write_preset(
@@ -162,12 +181,6 @@ def _row(outcome: Mapping[str, Any]) -> tuple[Any, ...]:
     claim = "" if outcome["claim"] == "unspecified" else outcome["claim"]
     measured = outcome["scale"], percent(exact.value), bounds(exact), f"{outcome['factor']:g}"
     fitted = f"{outcome['fitted']}/{outcome['seeds']}"
-    return outcome["task"], name, fitted, *measured, outcome["predicted"] or "", claim, _agreement(outcome)
-
-
-def _agreement(outcome: Mapping[str, Any]) -> str:
-    if outcome["agrees"] is None:
-        return ""
-    if not outcome["agrees"]:
-        return "not as the paper says"
-    return "as the paper says" if outcome["fitted"] else "as the paper says, but it does not fit"
+    agreement = {None: "", False: "not as the paper says", True: "as the paper says"}[outcome["agrees"]]
+    agreement += ", but it does not fit" if outcome["agrees"] and not outcome["fitted"] else ""
+    return outcome["task"], name, fitted, *measured, outcome["predicted"] or "", claim, agreement

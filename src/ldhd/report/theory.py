@@ -34,13 +34,17 @@ def show_predictions(
     predictions: Sequence[NamedPrediction], comparisons: Sequence[Comparison] | None = None, explain: bool = False
 ) -> Output:
     """Show predictions and what they assume, the comparison with measured runs and, on request, explanations."""
-    document: dict[str, Any] = {
-        "predictions": [named.document() for named in predictions],
-        "assumptions": list(ASSUMPTIONS),
-    }
+    document: dict[str, Any] = {"predictions": [named.document() for named in predictions]}
+    document["assumptions"] = list(ASSUMPTIONS)
     names = "task", "position", "layers", "trained on", "verdict", "linear", "up to", "risk"
     columns = [*(Column(name, no_wrap=True) for name in names), Column("why", ratio=1)]
-    rows = [_row(named.prediction) for named in predictions]
+    rows = []
+    for found in (named.prediction for named in predictions):
+        setting = found.task, found.position, found.layers, format_range(found.train_scales)
+        verdicts = _styled(found.verdict), found.linear, found.max_scale, f"{found.risk:.2f}"
+        heads = dict.fromkeys(slot.head for slot in found.slots if slot.head != "content alone")
+        why = f"{found.witness.slot}: {found.witness.words}" if found.witness else "; ".join(heads) or "content alone"
+        rows.append((*setting, *verdicts, escape(why)))
     caption = "up to: the largest scale that holds, 0 if training is not explained; risk: unneeded cells never seen"
     view: list[RenderableType] = [plain_table("predictions, made without training", columns, rows, caption)]
     for prediction in (named.prediction for named in predictions if explain):
@@ -142,11 +146,8 @@ def explanation(prediction: Prediction, witness: Witness) -> Iterator[str]:
 
 def marks(step: Constraint) -> str:
     """Return a line to stand under a string: `?` the query, `^` the key that must win, `x` the one that must lose."""
-    line = [" "] * len(step.text)
-    for index, mark in ((step.query, "?"), (step.loser, "x"), (step.winner, "^")):
-        if index is not None:
-            line[index] = mark
-    return "".join(line).rstrip()
+    shown = {step.query: "?", step.loser: "x", step.winner: "^"}
+    return "".join(shown.get(index, " ") for index in range(len(step.text))).rstrip()
 
 
 def comparison_table(rows: Sequence[Comparison]) -> Table:
@@ -162,19 +163,6 @@ def comparison_table(rows: Sequence[Comparison]) -> Table:
         outcome = row.outcome if row.registered else f"{row.outcome}, not registered"
         shown.append((*setting, row.predicted or "nothing", row.measured, outcome))
     return plain_table("predicted and measured", [Column(name, no_wrap=True) for name in names], shown, caption)
-
-
-def _row(prediction: Prediction) -> tuple[Any, ...]:
-    setting = prediction.task, prediction.position, prediction.layers, format_range(prediction.train_scales)
-    verdicts = _styled(prediction.verdict), prediction.linear, prediction.max_scale, f"{prediction.risk:.2f}"
-    return *setting, *verdicts, escape(_reason(prediction))
-
-
-def _reason(prediction: Prediction) -> str:
-    if prediction.witness is not None:
-        return f"{prediction.witness.slot}: {prediction.witness.words}"
-    heads = dict.fromkeys(slot.head for slot in prediction.slots if slot.head != "content alone")
-    return "; ".join(heads) or "content alone"
 
 
 def _styled(verdict: str) -> str:
