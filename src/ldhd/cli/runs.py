@@ -31,7 +31,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """One instance: what the model writes, its first error, its anchors, and its attention on what it needs."""
-    from ldhd.report.instance import trace_run
+    from ldhd.report.output import trace_run
 
     print_result(*trace_run(folder, prompt, device), as_json)
 

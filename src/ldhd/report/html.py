@@ -132,10 +132,7 @@ def every_figure(
 
 
 def read_document(path: Path, key: str) -> dict[str, Any]:
-    """Read a document that another command printed with `--json`, whose list `key` has what the report needs.
-
-    A ValueError says in one line what it lacks.
-    """
+    """Read what another command printed with `--json`; a ValueError says in one line what its list `key` lacks."""
     command, fields = NEEDED[key]
     origin = f"it should come from `{command}`"
     try:

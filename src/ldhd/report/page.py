@@ -62,12 +62,9 @@ class Page:
         """Return the page as one text that needs nothing else; `context` is what its templates read."""
         from plotly.offline import get_plotlyjs
 
+        loader = PackageLoader("ldhd.report")
         environment = Environment(
-            loader=PackageLoader("ldhd.report"),
-            autoescape=True,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            undefined=StrictUndefined,
+            loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
         )
         environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
         environment.filters |= {"percent": percent, "counted": counted, "bounds": bounds, "witness": _witness}

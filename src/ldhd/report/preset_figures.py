@@ -22,13 +22,11 @@ COLORS = ("#f7fcf5", "#c7e9c0", "#74c476", "#238b45", "#00441b")
 
 def preset_figures(preset: Preset, groups: Sequence[Group], outcomes: Sequence[Outcome]) -> dict[str, Figure]:
     """Return the figures of a preset by the names of their files; without runs, only those that need none."""
-    view = preset.view
-    if not groups and not isinstance(view, Plane):
+    if not groups and not isinstance(preset.view, Plane):
         return {}
-    figures = {preset.file_name: _main_figure(preset, groups, outcomes)}
-    if isinstance(view, Grid) and view.curves:
-        figures[f"{preset.file_name}-curves"] = _curves(groups)
-    return figures
+    main = {preset.file_name: _main_figure(preset, groups, outcomes)}
+    curves = isinstance(preset.view, Grid) and preset.view.curves
+    return {**main, f"{preset.file_name}-curves": _curves(groups)} if curves else main
 
 
 def factor_figure(outcomes: Sequence[Outcome], title: str, depths: bool = False) -> Figure:
@@ -46,8 +44,12 @@ def factor_figure(outcomes: Sequence[Outcome], title: str, depths: bool = False)
         x, y = tasks.index(outcome.task), rows.index(outcome.label)
         factor = values[y][x] = max(outcome.factor, LOWEST)
         ink = "#ffffff" if log(factor / LOWEST) > 0.6 * log(highest / LOWEST) else "#000000"
-        texts.append(Text(x, y - 0.2, f"{outcome.factor:g}x", 9, ink))
-        texts.append(Text(x, y + 0.24, _small_print(outcome, seeds, depths), 5.5, ink))
+        fewer = "" if outcome.seeds == seeds else f", {counted(outcome.seeds, 'seed')}"
+        fitted = fewer if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fitted"
+        layers = f"{depth(outcome.layers)}, " if depths else ""
+        predicted = f"\npredicted: {outcome.predicted}" if outcome.predicted else ""
+        small = f"{layers}{percent(outcome.exact)} % at {outcome.scale}{fitted}{predicted}"
+        texts += [Text(x, y - 0.2, f"{outcome.factor:g}x", 9, ink), Text(x, y + 0.24, small, 5.5, ink)]
     panel = Panel(
         [HeatMap(values, COLORS, LOWEST, highest, log=True), *texts],
         Axis(ticks=range(len(tasks)), tick_labels=tasks),
@@ -75,16 +77,10 @@ def _main_figure(preset: Preset, groups: Sequence[Group], outcomes: Sequence[Out
     panels = {}
     for group, words in pairs:
         task = f"{group.task}, " if isinstance(preset.view, Tasks) else ""
-        panels[f"{task}{position_title(group.position)}{_fitted(group)}{words}"] = [group]
+        fitted = f" ({group.fitted} of {len(group.records)} fitted)" if group.fitted else " (not fitted)"
+        fitted = "" if group.fitted == len(group.records) else fitted
+        panels[f"{task}{position_title(group.position)}{fitted}{words}"] = [group]
     return accuracy_panels(panels, preset.title, legend=False)
-
-
-def _small_print(outcome: Outcome, seeds: int, depths: bool) -> str:
-    fewer = "" if outcome.seeds == seeds else f", {counted(outcome.seeds, 'seed')}"
-    fitted = fewer if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fitted"
-    layers = f"{depth(outcome.layers)}, " if depths else ""
-    predicted = f"\npredicted: {outcome.predicted}" if outcome.predicted else ""
-    return f"{layers}{percent(outcome.exact)} % at {outcome.scale}{fitted}{predicted}"
 
 
 def _shares(preset: Preset, pairs: Sequence[tuple[Group, str]]) -> Figure:
@@ -112,11 +108,6 @@ def _curves(groups: Sequence[Group]) -> Figure:
     seeds = "mean over " * (most > 1) + counted(most, "seed")
     title = f"Trained on scales {min(trained)}-{max(trained)}, the same tasks and steps for all; {seeds}"
     return accuracy_panels(panels, title)
-
-
-def _fitted(group: Group) -> str:
-    count = len(group.records)
-    return "" if group.fitted == count else f" ({group.fitted} of {count} fitted)" if group.fitted else " (not fitted)"
 
 
 def _shades(groups: Sequence[Group]) -> list[Style]:

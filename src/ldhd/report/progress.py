@@ -24,10 +24,7 @@ def watch(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
 
 
 class ProgressBars(Bars):
-    """A bar for each run, with loss, accuracy at training scales, speed and time left.
-
-    Use it as `with ProgressBars() as bars: run(..., on_progress=bars)`.
-    """
+    """A bar for each run, with loss, accuracy at training scales, speed and time left; `on_progress` of a run."""
 
     def __init__(self) -> None:
         screen = console(stderr=True)

@@ -22,8 +22,7 @@ from ldhd.experiments.views import Panels
 from ldhd.files import write_json
 from ldhd.report.figures.accuracy import accuracy_matrix
 from ldhd.report.html import write_report
-from ldhd.report.instance import trace_run
-from ldhd.report.output import draw_runs, failure_lines
+from ldhd.report.output import draw_runs, failure_lines, trace_run
 from ldhd.report.preset_figures import preset_figures
 from ldhd.report.progress import ProgressBars, SweepView, watch
 from ldhd.report.render_matplotlib import save_for_print
@@ -125,10 +124,7 @@ def write_preset(
     command: str,
     predicted: Mapping[str, str | None] | None = None,
 ) -> dict[str, Any]:
-    """Draw the figures of a preset as PNG and PDF, write its document beside them, and return it with their paths.
-
-    Runs without a record are left out.
-    """
+    """Draw a preset as PNG and PDF, write its document beside them, and return it with the paths of the figures."""
     by_hash = {record.hash: record for record in records}
     found = [by_hash[config.hash] for config in configs if config.hash in by_hash]
     groups = preset_groups(preset, configs, found)

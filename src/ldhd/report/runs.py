@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ldhd.experiments import RunFolder
 from ldhd.experiments.groups import setting
@@ -13,8 +13,6 @@ from ldhd.experiments.studies import FinishedRun, find_stored, read_run
 from ldhd.files import BadFileError, read_json
 from ldhd.positions import POSITIONS
 from ldhd.tasks import TASKS
-
-Content = TypeVar("Content")
 
 
 @dataclass
@@ -40,13 +38,12 @@ class Runs:
         run = self.by_hash[run_hash]
         return self._read(lambda: checked_trace(run.stored.trace_path, run.trace()))
 
-    def _read(self, read: Callable[[], Content]) -> Content | None:
+    def _read(self, read: Callable[[], Any]) -> Any:
         try:
             return read()
-        except FileNotFoundError:
-            return None
         except (OSError, ValueError) as error:
-            self.note(error)
+            if not isinstance(error, FileNotFoundError):
+                self.note(error)
             return None
 
     def note(self, error: Exception) -> None:

@@ -24,10 +24,7 @@ Means = Sequence[tuple[float, Mean]]
 
 
 def accuracy_figure(groups: Sequence[Group], title: str = "", links: Mapping[str, str] | None = None) -> Figure:
-    """Exact match against scale for the groups of one task: means, bands and every seed.
-
-    For the page, `links` maps the label of a group to the element that its mean leads to.
-    """
+    """Exact match against scale for the groups of one task; `links` maps labels to what means lead to on the page."""
     panel = accuracy_panel(groups, looks(groups), links)
     trained = ", ".join(sorted({format_range(group.train_scales) for group in groups}))
     return Figure([panel], (7.4, 4.0), title=title or f"{groups[0].task}: trained on scales {trained}")
@@ -41,7 +38,9 @@ def accuracy_panel(
     marks: list[Mark] = _training_spans(groups[0].train_scales) if common else []
     for index, (group, style) in enumerate(zip(groups, styles, strict=True)):
         means = [(scale, group.interval(scale)) for scale in group.scales]
-        label = _title_with_seeds(group) if with_seeds else group_title(group)
+        label, count = group_title(group), len(group.records)
+        if with_seeds:
+            label += f", {counted(count, 'seed')}" + (f", {group.fitted} fitted" if group.fitted < count else "")
         if links is not None or len(groups) <= MOST_BANDS:
             marks += [*_band(means, style, group.label), *_seeds(group, style)]
         link = "" if links is None else links[group.label]
@@ -165,8 +164,8 @@ def _seeds(group: Group, style: Style) -> list[Line]:
         texts = [f"seed {record.seed}{note}" for _, record in points]
         links = [f"run-{record.hash}" for _, record in points]
         own = Style(color=style.color, dash="", marker=marker, size=3.5, opacity=0.5)
-        found += [Line(x, y, own, group=group.label, texts=texts, links=links)] if points else []
-    return found
+        found.append(Line(x, y, own, group=group.label, texts=texts, links=links))
+    return [line for line in found if line.x]
 
 
 def _training_spans(scales: Sequence[int]) -> list[Mark]:
@@ -186,10 +185,3 @@ def _scale_axis(scales: Sequence[int]) -> Axis:
 
 def _bounds(mean: Mean) -> str:
     return "" if mean.low is None or mean.high is None else f" (95 %: {mean.low:.1%} to {mean.high:.1%})"
-
-
-def _title_with_seeds(group: Group) -> str:
-    """The title of a group, with its number of seeds and how many of them fitted if not all did."""
-    count = len(group.records)
-    fitted = "" if group.fitted == count else f", {group.fitted} fitted"
-    return f"{group_title(group)}, {counted(count, 'seed')}{fitted}"

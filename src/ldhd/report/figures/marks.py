@@ -1,12 +1,18 @@
 """The vocabulary of figures: a `Figure` has panels, and a `Panel` has two axes and marks.
 
 The dataclasses say what is drawn and in which colour, not how: `render_matplotlib` draws them for print and
-`render_plotly` for the page. Markers and dashes have plotly's names. Colours are written `#rrggbb`.
+`render_plotly` for the page. Colours are written `#rrggbb`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+MARKERS = {"circle": "o", "hexagon": "h", "diamond": "D", "triangle-up": "^", "triangle-left": "<", "square": "s"}
+MARKERS |= {"pentagon": "p", "triangle-down": "v", "star": "*", "triangle-right": ">", "octagon": "8"}
+MARKERS |= {"diamond-tall": "d", "hexagon2": "H", "cross": "P", "x": "X"}
+DASHES = {"solid": "-", "dash": "--", "dashdot": "-.", "dot": ":"}
+"""Markers and dashes by the names that plotly has for them, and what matplotlib calls them."""
 
 Numbers = Sequence[float]
 

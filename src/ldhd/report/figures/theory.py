@@ -75,8 +75,9 @@ def grpe_dynamics() -> Figure:
     every = steps // 15
     marks: list[Mark] = []
     for k, color in zip(range(GrpeBasis(U).size), COLORS, strict=True):
+        dots = Style(color=color, dash="", marker="circle", size=4)
         marks.append(Line(times.tolist(), flow[:, k].tolist(), Style(color=color, width=1.2), f"$p_{k + 1}$"))
-        marks.append(Line(times[::every].tolist(), trained[::every, k].tolist(), _dots(color, 4)))
+        marks.append(Line(times[::every].tolist(), trained[::every, k].tolist(), dots))
     title = "GRPE: closed form (lines), descent (dots), $N = 6$, $N_0 = 4$"
     return _figure(marks, Axis("time (steps times rate)"), Axis("$p_k$"), title)
 
@@ -90,7 +91,7 @@ def ape_errors() -> Figure:
     measured = [ape_error(train_ape(target, scale, alpha).attention, target, scale) for alpha in alphas]
     marks: list[Mark] = [
         Line(alphas, [np.sqrt(N - scale) * alpha for alpha in alphas], Style(color=GREY), r"$\sqrt{N - N_0}\,\alpha$"),
-        Line(alphas, measured, _dots(BLUE, 6), "trained by gradient descent"),
+        Line(alphas, measured, Style(color=BLUE, dash="", marker="circle"), "trained by gradient descent"),
     ]
     x, y = Axis(r"$\alpha$ of the initialisation", scale="log"), Axis("distance in the coefficients", scale="log")
     return _figure(marks, x, y, "APE: error at finite initialisation (Theorem 3)")
@@ -102,12 +103,14 @@ def matrices() -> Figure:
     factor = np.random.default_rng(1).normal(size=(N, N)) + 2 * np.eye(N)
     target = np.triu(factor.T @ factor)
     limit = float(np.abs(target).max())
-    panels = [
-        _matrix(q_matrix(N, scale), f"$Q$, $N_0 = {scale}$", 1.0),
-        _matrix(target, "target $A^*$", limit),
-        _matrix(train_ape(target, scale, 1e-3).attention, "learned $A$", limit),
-        _matrix(low_dimensional_part(target, scale), "min-degree", limit),
+    shown = [
+        (f"$Q$, $N_0 = {scale}$", q_matrix(N, scale), 1.0),
+        ("target $A^*$", target, limit),
+        ("learned $A$", train_ape(target, scale, 1e-3).attention, limit),
+        ("min-degree", low_dimensional_part(target, scale), limit),
     ]
+    bare = Axis(ticks=[])
+    panels = [Panel([HeatMap(m.tolist(), DIVERGING, -most, most)], bare, bare, title) for title, m, most in shown]
     return Figure(panels, (9.6, 2.8), columns=4)
 
 
@@ -131,10 +134,7 @@ def priming() -> Figure:
 
 
 def plane_figure() -> Figure:
-    """Figure 1 of the paper, from samples and fits.
-
-    Training points (filled) and test points (faint) by label, the concept's boundary and the learned ones.
-    """
+    """Figure 1 of the paper: training points (filled), test points (faint), the concept's boundary and learned ones."""
     return Figure([_plane(setting) for setting in settings()], (10.2, 4.0), columns=3)
 
 
@@ -156,15 +156,6 @@ def draw_theory(folder: Path) -> list[Path]:
 
 def _figure(marks: Sequence[Mark], x: Axis, y: Axis, title: str) -> Figure:
     return Figure([Panel(marks, x, y)], (8.0, 4.0), title=title)
-
-
-def _dots(color: str, size: float) -> Style:
-    return Style(color=color, dash="", marker="circle", size=size)
-
-
-def _matrix(values: np.ndarray, title: str, limit: float) -> Panel:
-    heat_map = HeatMap(values.tolist(), DIVERGING, -limit, limit)
-    return Panel([heat_map], Axis(ticks=[]), Axis(ticks=[]), title)
 
 
 def _plane(setting: Setting) -> Panel:
