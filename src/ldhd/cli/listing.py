@@ -45,7 +45,7 @@ def bench(
     """Benchmarks: ratios to the opponents, each measured in one run. Minutes; leave the machine idle."""
     from ldhd.bench import BENCHMARKS
     from ldhd.process import prepare
-    from ldhd.report.bench import plot_growth, show_benchmarks
+    from ldhd.report.bench import show_benchmarks
     from ldhd.report.progress import watch
 
     chosen = [lookup_only(name, BENCHMARKS, "benchmark") for name in names or BENCHMARKS]
@@ -54,4 +54,4 @@ def bench(
     prepare(threads or os.cpu_count() or 1)
     measured = watch((run_benchmark() for run_benchmark in chosen), len(chosen), "benchmarks")
     cases = [case for found in measured for case in found]
-    print_result(*show_benchmarks(cases, plot_growth(cases, figures) if figures is not None else []), as_json)
+    print_result(*show_benchmarks(cases, figures), as_json)

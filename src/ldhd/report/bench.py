@@ -1,9 +1,11 @@
 """The result of `ldhd bench`, and the figure of how the time of attention grows with the length of the string."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
+
+from rich.console import RenderableType
 
 from ldhd.bench import Case
 from ldhd.bench.ratio import machine
@@ -22,26 +24,22 @@ MEANINGS = {
 }
 
 
-def show_benchmarks(cases: Sequence[Case], figures: Iterable[Path] = ()) -> Output:
-    """Show a table for each measure, the machine, and the paths of the figures."""
+def show_benchmarks(cases: Sequence[Case], folder: Path | None = None) -> Output:
+    """Show a table for each measure and the machine; in a folder, draw how time grows with length if measured."""
     rows: dict[str, list[tuple[str, ...]]] = {}
     for case in cases:
         low, high = case.spread
         spread = "" if low == high else f"{low:.2f}-{high:.2f}"
         rows.setdefault(case.measure, []).append((case.case, case.shape, case.against, f"{case.ratio:.2f}", spread))
-    tables = [
+    tables: list[RenderableType] = [
         plain_table(f"{measure}: {MEANINGS[measure]}", ("case", "shape", "against", measure, "range"), own)
         for measure, own in rows.items()
     ]
-    on = ", ".join(f"{key} {value}" for key, value in machine().items())
-    document = {"cases": [asdict(case) for case in cases], "machine": machine()}
-    return document, [*tables, on, *(f"figure: {path}" for path in figures)]
-
-
-def plot_growth(cases: Sequence[Case], folder: Path) -> list[Path]:
-    """Draw how time grows with length, if that was measured."""
-    figure = growth_figure(cases)
-    return [] if figure is None else [save_figure(figure, folder / "attention.png", dpi=150)]
+    view = [*tables, ", ".join(f"{key} {value}" for key, value in machine().items())]
+    growth = growth_figure(cases)
+    if folder is not None and growth is not None:
+        view.append(f"figure: {save_figure(growth, folder / 'attention.png', dpi=150)}")
+    return {"cases": [asdict(case) for case in cases], "machine": machine()}, view
 
 
 def growth_figure(cases: Sequence[Case]) -> Figure | None:

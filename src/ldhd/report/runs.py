@@ -35,8 +35,7 @@ class Runs:
 
     def trace(self, run_hash: str) -> dict[str, Any] | None:
         """Return the trace of a run; None if it was not kept, or, with a problem noted, cannot be read."""
-        run = self.by_hash[run_hash]
-        return self._read(lambda: checked_trace(run.stored.trace_path, run.trace()))
+        return self._read(lambda: _checked_trace(self.by_hash[run_hash]))
 
     def _read(self, read: Callable[[], Any]) -> Any:
         try:
@@ -76,15 +75,15 @@ def find_runs(folders: Sequence[Path]) -> Runs:
     return found
 
 
-def checked_trace(path: Path, trace: dict[str, Any]) -> dict[str, Any]:
-    """Return the trace if its parts fit each other, else raise BadFileError."""
+def _checked_trace(run: FinishedRun) -> dict[str, Any]:
+    """Return the trace of a run if its parts fit each other, else raise BadFileError."""
+    trace, name = run.trace(), f"{run.stored.trace_path} is no trace"
     try:
-        whole = _fits(trace)
+        if _fits(trace):
+            return trace
     except (KeyError, TypeError, AttributeError) as error:
-        raise BadFileError(f"{path} is no trace: {type(error).__name__} {error}") from None
-    if not whole:
-        raise BadFileError(f"{path} is no trace: its parts do not fit the string {trace['text']!r}")
-    return trace
+        raise BadFileError(f"{name}: {type(error).__name__} {error}") from None
+    raise BadFileError(f"{name}: its parts do not fit the string {trace['text']!r}")
 
 
 def _fits(trace: dict[str, Any]) -> bool:
