@@ -10,7 +10,7 @@ from ldhd.experiments import Record
 from ldhd.experiments.config import make_config
 from ldhd.experiments.predictions import VARIANTS, entry, load_source, predictions
 from ldhd.experiments.registered import FILE, Register, compare, count, find_entry, verdict_at
-from ldhd.report.prediction import compare_measured, write_register
+from ldhd.report.theory import compare_measured, write_register
 
 
 def run(position="rpe-square", exact=1.0, seed=0, commit=None, fitted=True, test_scales=(1, 10), **given):

@@ -8,7 +8,7 @@ import pytest
 from contracts.command import ldhd
 from ldhd.positions import POSITIONS
 from ldhd.predict import ASSUMPTIONS, Constraint
-from ldhd.report.prediction import marks
+from ldhd.report.theory import marks
 from ldhd.tasks import TASKS
 
 REVERSAL = 'format = "b x:n = z:n e"\n[needs]\nx = "x[n-1-t]"\n'

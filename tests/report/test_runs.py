@@ -85,7 +85,7 @@ def test_unfinished_and_failed_runs_are_counted(tmp_path):
     write_json(failed / "failure.json", {"label": "copy rpe seed 1", "message": "no memory", "attempts": 3})
     found = find_runs([tmp_path])
     assert found.unfinished == [unfinished]
-    assert found.failed == {failed: "copy rpe seed 1: no memory"}
+    assert found.failed == [f"{failed}: copy rpe seed 1: no memory"]
 
 
 def test_a_config_of_something_else_is_no_run(tmp_path):

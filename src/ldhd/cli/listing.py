@@ -18,16 +18,17 @@ def tasks(
     as_json: Json = False,
 ) -> None:
     """The tasks, with worked examples."""
-    from ldhd.report.listing import TaskExamples, TaskList
+    from ldhd.report.listing import list_examples, list_tasks
 
-    print_result(TaskList(scale, seed) if task is None else TaskExamples(task, scale, count, seed), as_json)
+    shown = list_tasks(scale, seed) if task is None else list_examples(task, scale, count, seed)
+    print_result(*shown, as_json)
 
 
 def positions(as_json: Json = False) -> None:
     """The position embeddings and their options."""
-    from ldhd.report.listing import PositionList
+    from ldhd.report.listing import list_positions
 
-    print_result(PositionList(), as_json)
+    print_result(*list_positions(), as_json)
 
 
 def bench(
@@ -44,7 +45,7 @@ def bench(
     """Benchmarks: ratios to the opponents, each measured in one run. Minutes; leave the machine idle."""
     from ldhd.bench import BENCHMARKS
     from ldhd.process import prepare
-    from ldhd.report.bench import BenchResult, plot_growth
+    from ldhd.report.bench import show_benchmarks
     from ldhd.report.progress import watch
 
     chosen = [lookup_only(name, BENCHMARKS, "benchmark") for name in names or BENCHMARKS]
@@ -53,4 +54,4 @@ def bench(
     prepare(threads or os.cpu_count() or 1)
     measured = watch((run_benchmark() for run_benchmark in chosen), len(chosen), "benchmarks")
     cases = [case for found in measured for case in found]
-    print_result(BenchResult(cases, plot_growth(cases, figures) if figures is not None else []), as_json)
+    print_result(*show_benchmarks(cases, figures), as_json)

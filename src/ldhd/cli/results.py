@@ -39,14 +39,14 @@ def reproduce(
     Runs that several figures share, or that are finished already, are done once. Exit code 1 if a run failed for good.
     """
     if listed or not names:
-        from ldhd.report.preset_list import PresetList
+        from ldhd.report.listing import list_presets
 
-        print_result(PresetList(size), as_json)
+        print_result(*list_presets(size), as_json)
         return
 
     from ldhd.report.reproduction import reproduce
 
-    result = reproduce(
+    document, view, problems = reproduce(
         names,
         size,
         seeds=None if seeds is None else parse_range(seeds, "--seeds", SEEDS),
@@ -57,10 +57,10 @@ def reproduce(
         workers=workers,
         command=context.obj,
     )
-    print_result(result, as_json)
-    for line in result.problems():
+    print_result(document, view, as_json)
+    for line in problems:
         print(line, file=sys.stderr)
-    if result.failures:
+    if document["failures"]:
         raise Exit(1)
 
 
@@ -77,8 +77,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """One HTML file that opens offline: curves, statistics, error maps, anchors, ledger, from records alone."""
-    from ldhd.report.documents import read_document
-    from ldhd.report.html import write_report
+    from ldhd.report.html import read_document, write_report
 
     written = write_report(
         runs,
@@ -89,4 +88,4 @@ def report(
         title=title,
         figures=figures,
     )
-    print_result(written, as_json)
+    print_result(written.document(), written.view(), as_json)

@@ -26,7 +26,7 @@ def predict(
 ) -> None:
     """Say before training whether an embedding will carry a task to larger scales, and why."""
     from ldhd.experiments.predictions import predictions
-    from ldhd.report.prediction import Predictions, compare_measured
+    from ldhd.report.theory import compare_measured, show_predictions
 
     found = predictions(
         [task],
@@ -37,7 +37,7 @@ def predict(
         settings=parse_settings(settings or []),
     )
     comparisons = None if measured is None else compare_measured(measured, task)
-    print_result(Predictions(list(found), comparisons, explain), as_json)
+    print_result(*show_predictions(list(found), comparisons, explain), as_json)
 
 
 def register(
@@ -45,8 +45,8 @@ def register(
 ) -> None:
     """Write down the predictions of every task with every embedding, to be committed before the runs that test them."""
     from ldhd.experiments.predictions import registered_count, registered_matrix
-    from ldhd.report.prediction import write_register
     from ldhd.report.progress import watch
+    from ldhd.report.theory import write_register
 
     file.parent.mkdir(parents=True, exist_ok=True)  # before the minutes that it takes
     named = list(watch(registered_matrix(), registered_count(), "predictions"))
@@ -65,10 +65,10 @@ def design(
 ) -> None:
     """What an embedding for this task must be able to tell apart, and which embeddings do."""
     from ldhd.experiments.predictions import designed
-    from ldhd.report.prediction import DesignResult
+    from ldhd.report.theory import show_design
 
     scales = None if train_scales is None else parse_range(train_scales, "--train-scales")
-    print_result(DesignResult(*designed(task, scales, parse_range(test_scales, "--test-scales"), layers)), as_json)
+    print_result(*show_design(*designed(task, scales, parse_range(test_scales, "--test-scales"), layers)), as_json)
 
 
 def verify(
@@ -80,12 +80,12 @@ def verify(
 ) -> None:
     """The ledger of the paper's claims, computed: what holds, what holds corrected, what fails."""
     from ldhd.report.figures.theory import draw_theory
-    from ldhd.report.ledger import Ledger
     from ldhd.report.progress import watch
+    from ldhd.report.theory import show_ledger
     from ldhd.theory.ledger import CLAIMS, verify
 
     found = verify(claims or ())
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
     entries = list(watch(found, len(claims or CLAIMS), "claims"))
-    print_result(Ledger(entries, draw_theory(figures) if figures is not None else []), as_json)
+    print_result(*show_ledger(entries, draw_theory(figures) if figures is not None else []), as_json)

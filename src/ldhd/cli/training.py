@@ -52,7 +52,7 @@ def run(
     with ProgressBars() as bars:
         records = train_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
     if records:  # under torchrun the first process has them
-        print_result(draw_runs(configs, records, out), as_json)
+        print_result(*draw_runs(configs, records, out), as_json)
 
 
 def sweep(
@@ -74,7 +74,8 @@ def sweep(
 
     Given twice at once, on the same folder, the two share the runs. Exit code 1 if a run failed for good.
     """
-    from ldhd.report.sweep import SweepSummary, SweepView
+    from ldhd.report.output import summarize_sweep
+    from ldhd.report.progress import SweepView
     from ldhd.sweep import in_processes, on_ray, run_sweep
     from ldhd.sweep.file import read_sweep
 
@@ -92,7 +93,7 @@ def sweep(
             on_progress=view.on_progress,
             on_completed=view.on_completed,
         )
-    print_result(SweepSummary(configs, result.records, result.failures), as_json)
+    print_result(*summarize_sweep(configs, result.records, result.failures), as_json)
     if result.failures:
         raise Exit(1)
 
@@ -118,7 +119,7 @@ def extend(
     out = common_folder(folders)
     with ProgressBars() as bars:
         records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
-    print_result(draw_runs(configs, records, out), as_json)
+    print_result(*draw_runs(configs, records, out), as_json)
 
 
 def demo(
@@ -127,8 +128,8 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """RPE-Square against RPE on copy, trained on scales 1-5 and tested to 10, and the ledger: ends with a report."""
-    from ldhd.report.demo import run_demo
+    from ldhd.report.reproduction import run_demo
 
     if not as_json:
         print("Training RPE and RPE-Square on copy, scales 1-5, then checking the paper's claims; minutes.", flush=True)
-    print_result(run_demo(out, context.obj), as_json)
+    print_result(*run_demo(out, context.obj), as_json)
