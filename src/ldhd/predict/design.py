@@ -15,9 +15,9 @@ from ldhd.positions import Position
 from ldhd.predict.analysis import Analysis, Head, Served
 from ldhd.predict.cells import NEVER
 from ldhd.predict.predictor import as_source
-from ldhd.predict.queries import UNLISTED, Ints, Numbering, Queries
+from ldhd.predict.queries import UNLISTED, Ints, Queries
 from ldhd.predict.shapes import ShapeSource, StringShape, delimiters
-from ldhd.predict.views import View, ViewPart, views
+from ldhd.predict.views import ViewPart, views
 from ldhd.tasks import Task
 
 OTHER = "other"
@@ -131,14 +131,13 @@ class Design:
         """Whether, for each slot, some view of an embedding tells apart all that has to be told apart."""
         if any(slot.rule is None for slot in self.slots):
             return False
-        queries = Queries(self.shapes, False, 1)
+        queries = Queries((), self.shapes)
         seen = views(position, delimiters(self.shapes))
-        parts = {part for view in seen for part in view.parts}
-        classes = {part: queries.classes(part, Numbering()) for part in parts}
-        types, own = queries.types(Numbering(), self.layers > 1)
-        kinds = own[:, None] * (1 + types.max()) + types
+        classes = {part: queries.classes(part)[0] for view in seen for part in view}
+        types = queries.types(self.layers > 1)
+        kinds = types[np.arange(len(types)), queries.query][:, None] * (1 + types.max()) + types
         return all(
-            any(_refines(queries, [kinds, *(classes[part] for part in view.parts)], slot) for view in seen)
+            any(_refines(queries, [kinds, *(classes[part] for part in view)], slot) for view in seen)
             for slot in self.slots
         )
 
@@ -181,7 +180,7 @@ def _design_slot(probe: Analysis, slot: str, layers: int, served: Served) -> Slo
             if not _needed_values(rule, probe.test, group) <= kept or None in kept:
                 continue
             analysis = Analysis(RulePosition(rule, kept), probe.train, probe.test, probe.exchangeable)
-            view = View((ViewPart(str(rule), analysis.position),))
+            view = (ViewPart(str(rule), analysis.position),)
             for marked in (False, True)[:layers]:
                 head = Head(view, group, marked)
                 if analysis.failures(head, served).softmax_at == NEVER:
@@ -212,7 +211,7 @@ def _refines(queries: Queries, known: Sequence[Ints], slot: SlotDesign) -> bool:
     """Whether keys that agree in all that is known have equal values of the rule, in rows that have its slots."""
     assert slot.rule is not None
     assert slot.head is not None
-    wanted = queries.classes(ViewPart("rule", RulePosition(slot.rule, slot.kept)), Numbering())
+    wanted, _ = queries.classes(ViewPart("rule", RulePosition(slot.rule, slot.kept)))
     listed = np.any([queries.needs(name) != UNLISTED for name in slot.head.slots], axis=0)
     mask = queries.visible & listed[:, None]
     mask[np.arange(len(mask)), queries.query] = False

@@ -35,22 +35,15 @@ class ViewPart:
         return [[[_component(c, self.component) for c in row] for row in rows] for rows in found]
 
 
-@dataclass(frozen=True)
-class View:
-    """The parts that one head uses together; without any, it attends by content alone."""
-
-    parts: tuple[ViewPart, ...]
-
-    @property
-    def name(self) -> str:
-        return " and ".join(part.name for part in self.parts) or "content alone"
+View = tuple[ViewPart, ...]
+"""The parts that one head uses together; without any, it attends by content alone."""
 
 
 def views(position: Position, delimiters: Sequence[str]) -> list[View]:
     """Return all views that a head with this embedding can have, those with the most parts first."""
-    parts = (_choices(term, delimiters) for term in position.summands())
-    found = [View(tuple(part for part in chosen if part is not None)) for chosen in product(*parts)]
-    return sorted(found, key=lambda view: -len(view.parts))
+    parts = (_parts(term, delimiters) for term in position.summands())
+    found = [tuple(part for part in chosen if part is not None) for chosen in product(*parts)]
+    return sorted(found, key=len, reverse=True)
 
 
 def choices(term: Position) -> int:
@@ -58,7 +51,7 @@ def choices(term: Position) -> int:
     return len(term.training_relations("b0", 1, 1))
 
 
-def _choices(term: Position, delimiters: Sequence[str]) -> Iterator[ViewPart | None]:
+def _parts(term: Position, delimiters: Sequence[str]) -> Iterator[ViewPart | None]:
     """Yield the parts of one term that a head can use; None where it can ignore the term."""
     readings, kind = term.readings(), type(term).__name__
     for reading in readings:
