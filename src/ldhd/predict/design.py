@@ -90,9 +90,8 @@ class RulePosition(Position):
     def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
         # no distance may refer to a token after the query, which is not written yet
         rows = [self.rule.relations("".join(tokens[: j + 1])) for j in queries]
-        if self.kept is None:
-            return rows
-        return [[value if value in self.kept else OTHER for value in row] for row in rows]
+        kept = self.kept
+        return rows if kept is None else [[value if value in kept else OTHER for value in row] for row in rows]
 
 
 @dataclass(frozen=True)
@@ -184,27 +183,20 @@ def _design_slot(probe: Analysis, slot: str, layers: int, served: Served) -> Slo
             for marked in (False, True)[:layers]:
                 head = Head(view, group, marked)
                 if analysis.failures(head, served).softmax_at == NEVER:
-                    return SlotDesign(slot, rule, kept, _count(rule, probe.test), head)
+                    values = {value for shape in probe.test for value in rule.relations(shape.text[:-1])}
+                    return SlotDesign(slot, rule, kept, len(values), head)
     return SlotDesign(slot, None, frozenset(), 0, None)
 
 
 def _needed_values(rule: Rule, shapes: Sequence[StringShape], slots: Sequence[str]) -> frozenset[Hashable]:
-    position = RulePosition(rule)
     values: set[Hashable] = set()
     for shape in shapes:
-        for t, row in enumerate(shape.needs):
-            j = shape.start + t - 1
-            needed = [index for slot in slots if (index := row.get(slot)) is not None and index != j]
+        for query, row in enumerate(shape.needs, shape.start - 1):
+            needed = [index for slot in slots if (index := row.get(slot)) is not None and index != query]
             if needed:
-                relations = position.relations(shape.text, [j])[0]
+                relations = rule.relations(shape.text[: query + 1])
                 values |= {relations[index] for index in needed}
     return frozenset(values)
-
-
-def _count(rule: Rule, shapes: Sequence[StringShape]) -> int:
-    position = RulePosition(rule)
-    last = [position.relations(shape.text, [len(shape.text) - 2])[0] for shape in shapes]
-    return len({value for row in last for value in row})
 
 
 def _refines(queries: Queries, known: Sequence[Ints], slot: SlotDesign) -> bool:
