@@ -124,9 +124,10 @@ class Analysis:
         codes = classes * size * size + kinds
         known = np.unique(codes[queries.visible])
         cells = np.searchsorted(known, codes).clip(max=len(known) - 1)
+        with_null = np.column_stack([cells, len(known) + own])
         falling = bool(parts) and parts[-1].term.falling
         fixed = _falling_order(known, size * size, values) if falling else {}
-        return CellTable(queries, cells, kinds if falling else cells, len(known) + own, fixed)
+        return CellTable(queries, with_null, kinds if falling else cells, fixed)
 
     def _find_queries(self, relay: str | None) -> Queries:
         return Queries(self.train, self.test, max(choices(term) for term in self.position.summands()), relay)
@@ -156,10 +157,10 @@ def _excused(head: Head, table: CellTable, served: Iterable[str]) -> Bools:
     The other slot is absent there too, and for this type of query it never is when one of the head's is present.
     """
     present = np.max([table.queries.needs(slot) for slot in head.slots], axis=0) >= 0
-    excused = np.zeros_like(present)
+    null, excused = table.cells[:, -1], np.zeros_like(present)
     for other in (slot for slot in served if slot not in head.slots):
         missing = table.queries.needs(other) == ABSENT
-        excused |= missing & ~np.isin(table.null, table.null[present & missing])
+        excused |= missing & ~np.isin(null, null[present & missing])
     return excused
 
 

@@ -27,11 +27,9 @@ class CellTable:
 
     queries: Queries
     cells: Ints
-    """(R, n)"""
+    """(R, n + 1): the keys, and last the null key."""
     covering: Ints
     """(R, n), the cells that coverage is about: `cells`, or their types alone where scores are fixed."""
-    null: Ints
-    """(R,), the cell of the null key."""
     fixed: ScoreOrder
     """The order that the embedding itself imposes on cells."""
 
@@ -72,31 +70,22 @@ class HeadTable:
         mask[self.needed] = False
         return mask
 
-    def demands(self) -> Iterator["Demands"]:
-        """Yield everything that must have a higher score than something else."""
+    @cached_property
+    def demands(self) -> tuple[Ints, Ints, Bools]:
+        """Rows; in each a key that must win; and the keys that must have a lower score: (rows, n + 1).
+
+        What is needed must beat the null key too; where all slots are absent, the null key must win.
+        """
         cells, query = self.table.cells, self.table.queries.query
-        rows, keys = self.needed
-        winners = cells[rows, keys]
-        losers = self.unneeded[rows] & ~(self.subtractable[rows] & (cells[rows] == winners[:, None]))
-        losers[np.arange(len(rows)), query[rows]] = cells[rows, query[rows]] != winners
-        yield Demands(rows, keys, winners, losers)
-        rows = np.flatnonzero(self.absent & ~self.excused)
-        yield Demands(rows, None, self.table.null[rows], self.unneeded[rows])
-
-
-@dataclass(frozen=True)
-class Demands:
-    """In each of these rows, the winner must have a higher score than every loser.
-
-    The winner is a key, and the null key is among the losers; or, without `keys`, the winner is the null key.
-    """
-
-    rows: Ints
-    keys: Ints | None
-    winners: Ints
-    """The cells of the winners: one for each of the rows."""
-    losers: Bools
-    """The keys that lose: (rows, n)."""
+        present, needed = self.needed
+        absent = np.flatnonzero(self.absent & ~self.excused)
+        rows = np.concatenate([present, absent])
+        winners = np.concatenate([needed, np.full_like(absent, cells.shape[1] - 1)])
+        alike = cells[rows, :-1] == cells[rows, winners][:, None]
+        losers = self.unneeded[rows] & ~(self.subtractable[rows] & alike)
+        count = np.arange(len(present))
+        losers[count, query[present]] = ~alike[count, query[present]]
+        return rows, winners, np.column_stack([losers, np.arange(len(rows)) < len(present)])
 
 
 @dataclass(frozen=True)
@@ -158,19 +147,13 @@ def unseen_share(head: HeadTable) -> float:
 
 def score_order(head: HeadTable) -> ScoreOrder:
     """Return all pairs of cells in a fixed or demanded order, with the first scale that demands it: training first."""
-    table, since = head.table, head.table.queries.since
-    size = 1 + max(int(table.cells.max()), int(table.null.max()))
-    codes, scales = [], []
-    for demands in head.demands():
-        rows, first = demands.rows, demands.winners * size
-        codes.append((first[:, None] + table.cells[rows])[demands.losers])
-        scales.append(np.repeat(since[rows], demands.losers.sum(1)))
-        if demands.keys is not None:
-            codes.append(first + table.null[rows])
-            scales.append(since[rows])
-    found = _earliest(np.concatenate(codes), np.concatenate(scales))
+    cells, fixed = head.table.cells, head.table.fixed
+    size = 1 + int(cells.max())
+    rows, winners, losers = head.demands
+    codes = (size * cells[rows, winners][:, None] + cells[rows])[losers]
+    found = _earliest(codes, np.repeat(head.table.queries.since[rows], losers.sum(1)))
     demanded = {divmod(code, size): scale for code, scale in sorted(found.items(), key=lambda item: item[1] > 0)}
-    return {**table.fixed, **demanded, **table.fixed}
+    return {**fixed, **demanded, **fixed}
 
 
 def edges_up_to(order: ScoreOrder, most: int) -> list[tuple[int, int]]:

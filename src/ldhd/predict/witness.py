@@ -46,16 +46,15 @@ def _conflict(slot: str, head: Head, table: HeadTable, cycle: list[int]) -> Witn
 
 def _forced(table: HeadTable, winner: int, loser: int) -> Constraint | None:
     """Return the smallest string, of training if there is one, in which one cell must beat the other."""
-    found: list[tuple[int, int | None, int | None]] = []
-    for demands in table.demands():
-        rows, wins = demands.rows, demands.winners == winner
-        keys = [None] * len(rows) if demands.keys is None else demands.keys.tolist()
-        losing = demands.losers & (table.table.cells[rows] == loser) & wins[:, None]
-        found += [(int(rows[k]), keys[k], int(losing[k].argmax())) for k in np.flatnonzero(losing.any(1))]
-        if demands.keys is not None:
-            null_loses = wins & (table.table.null[rows] == loser)
-            found += [(int(rows[k]), keys[k], None) for k in np.flatnonzero(null_loses)]
-    return _constraint(table, *min(found, key=lambda item: _size(table, item[0]))) if found else None
+    rows, winners, losers = table.demands
+    cells = table.table.cells
+    losing = losers & (cells[rows] == loser) & (cells[rows, winners] == winner)[:, None]
+    found = np.flatnonzero(losing.any(1)).tolist()
+    if not found:
+        return None
+    smallest = min(found, key=lambda index: _size(table, int(rows[index])))
+    keys = int(winners[smallest]), int(losing[smallest].argmax())
+    return _constraint(table, int(rows[smallest]), *(None if key == cells.shape[1] - 1 else key for key in keys))
 
 
 def _describe(head: Head, constraint: Constraint, key: int) -> str:
