@@ -42,13 +42,7 @@ def auto_map() -> dict[str, str]:
 
 
 def write_code(folder: Path) -> None:
-    """Write every file that the model needs."""
-    for name, text in _sources().items():
-        write_bytes(folder / f"{name}.py", text.encode())
-
-
-def _sources() -> dict[str, str]:
-    """Return the content of each file by name: the models and everything they import from ldhd."""
+    """Write every file that the model needs: the roots and everything they import from ldhd."""
     files = {"shapes": SHAPES, _file("ldhd.model.config"): _model_config()}
     waiting = [module for module, _ in ROOTS.values()]
     while waiting:
@@ -56,7 +50,8 @@ def _sources() -> dict[str, str]:
         if _file(module) not in files:
             files[_file(module)], needed = _rewritten(module)
             waiting += needed
-    return files
+    for name, text in files.items():
+        write_bytes(folder / f"{name}.py", text.encode())
 
 
 def _rewritten(module: str) -> tuple[str, list[str]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class Analysis:
         self.position, self.train, self.test, self.exchangeable = position, train, test, exchangeable
         self.delimiters = delimiters(test)
         self.slots = list(dict.fromkeys(slot for shape in (*train, *test) for row in shape.needs for slot in row))
-        self._queries = cache(self._find_queries)
+        self._queries = cache(partial(Queries, train, test, max(choices(term) for term in position.summands())))
         self._classes = cache(self._find_classes)
         self._cells = lru_cache(MOST_TABLES)(self._number_cells)
         self._failures: dict[tuple[Head, frozenset[tuple[str, Head]]], FailureScales] = {}
@@ -128,9 +128,6 @@ class Analysis:
         falling = bool(parts) and parts[-1].term.falling
         fixed = _falling_order(known, size * size, values) if falling else {}
         return CellTable(queries, with_null, kinds if falling else cells, fixed)
-
-    def _find_queries(self, relay: str | None) -> Queries:
-        return Queries(self.train, self.test, max(choices(term) for term in self.position.summands()), relay)
 
     def _find_classes(self, part: ViewPart, relay: str | None) -> tuple[Ints, list[Hashable]]:
         return self._queries(relay).classes(part)

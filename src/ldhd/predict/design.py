@@ -132,7 +132,8 @@ class Design:
             return False
         queries = Queries((), self.shapes)
         seen = views(position, delimiters(self.shapes))
-        classes = {part: queries.classes(part)[0] for view in seen for part in view}
+        parts = {part for view in seen for part in view}
+        classes = {part: queries.classes(part)[0] for part in parts}
         types = queries.types(self.layers > 1)
         kinds = types[np.arange(len(types)), queries.query][:, None] * (1 + types.max()) + types
         return all(
