@@ -32,12 +32,12 @@ class Runs:
 
     def metrics(self, run_hash: str) -> list[dict[str, Any]]:
         """Return the learning curve of a run; empty if it was not kept, or, with a problem noted, cannot be read."""
-        return self._read(self.by_hash[run_hash].metrics) or []
+        return self._read(self.by_hash[run_hash].stored.metrics) or []
 
     def trace(self, run_hash: str) -> dict[str, Any] | None:
         """Return the trace of a run; None if it was not kept, or, with a problem noted, cannot be read."""
-        run = self.by_hash[run_hash]
-        return self._read(lambda: checked_trace(run.stored.trace_path, run.trace()))
+        stored = self.by_hash[run_hash].stored
+        return self._read(lambda: checked_trace(stored.trace_path, stored.trace()))
 
     def _read(self, read: Callable[[], Content]) -> Content | None:
         try:
@@ -119,7 +119,7 @@ def _read(stored: StoredRun, found: Runs) -> FinishedRun | None:
     if not isinstance(stored, RunFolder) or stored.record_path.exists():
         return read_run(stored)
     if stored.failure_path.exists():
-        failure = stored.failure()
+        failure = read_json(stored.failure_path)
         reason = f"{failure.get('label', stored.path.name)}: {failure.get('message', 'no reason given')}"
         found.failed[stored.path] = reason
     elif "format_version" in read_json(stored.config_path):  # other things have a config.json too
