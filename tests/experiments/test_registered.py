@@ -137,8 +137,7 @@ class TestEntries:
 
     def test_every_variant_can_be_made(self):
         assert len({str(variant) for variant in VARIANTS}) == len(VARIANTS)
-        for position, given in VARIANTS:
-            settings = {f"position.{key}": value for key, value in given.items()}
+        for position, settings in VARIANTS:
             assert list(predictions(["copy"], [position], layers=(1,), test_scales=(1, 2), settings=settings))
 
 
@@ -157,5 +156,5 @@ def test_bad_names(tmp_path):
         compare_measured(tmp_path / "absent", "all")
     with pytest.raises(ValueError, match=r"no position asked for has position.colour; there are position.max_distance"):
         list(predictions(["copy"], ["rpe"], settings={"position.colour": 1}))
-    with pytest.raises(ValueError, match=r"no position asked for has model.layers"):
+    with pytest.raises(ValueError, match=r"a prediction takes settings position.X, got model.layers"):
         list(predictions(["copy"], ["rpe"], settings={"model.layers": 1}))

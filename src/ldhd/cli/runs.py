@@ -36,6 +36,33 @@ def show(
     print_result(*trace_run(folder, prompt, device), as_json)
 
 
+def report(
+    runs: Annotated[list[Path], Argument(metavar="RUNS...", help="Folders of runs, or folders of such folders.")],
+    out: Annotated[Path, Option("-o", "--out", metavar="FILE", help="The report.")] = Path("report.html"),
+    ledger: Annotated[Path | None, Option(metavar="FILE", help="From `ldhd verify --json`.")] = None,
+    predictions: Annotated[Path | None, Option(metavar="FILE", help="From `ldhd predict --json`.")] = None,
+    bench: Annotated[list[Path] | None, Option(metavar="FILE", help="From `ldhd bench --json`; repeatable.")] = None,
+    figures: Annotated[
+        Path | None, Option(metavar="FOLDER", help="Also draw every figure here, as PNG and PDF.")
+    ] = None,
+    title: Annotated[str, Option(metavar="TEXT", help="Heading of the report.")] = "Length generalization",
+    as_json: Json = False,
+) -> None:
+    """One HTML file that opens offline: curves, statistics, error maps, anchors, ledger, from records alone."""
+    from ldhd.report.html import read_document, write_report
+
+    written = write_report(
+        runs,
+        out,
+        ledger=read_document(ledger, "claims") if ledger else None,
+        predictions=read_document(predictions, "predictions") if predictions else None,
+        benchmarks=[read_document(path, "cases") for path in bench or []],
+        title=title,
+        figures=figures,
+    )
+    print_result(written.document(), written.view(), as_json)
+
+
 def export(
     folder: Run,
     out: Annotated[Path, Argument(metavar="DIR", help="The folder to write; it must not exist.")],

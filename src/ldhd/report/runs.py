@@ -31,7 +31,7 @@ class Runs:
 
     def metrics(self, run_hash: str) -> list[dict[str, Any]]:
         """Return the learning curve of a run; empty if it was not kept, or, with a problem noted, cannot be read."""
-        return self._read(self.by_hash[run_hash].metrics) or []
+        return self._read(self.by_hash[run_hash].stored.metrics) or []
 
     def trace(self, run_hash: str) -> dict[str, Any] | None:
         """Return the trace of a run; None if it was not kept, or, with a problem noted, cannot be read."""
@@ -64,7 +64,11 @@ def find_runs(folders: Sequence[Path]) -> Runs:
                     run = read_run(stored)
                     finished.setdefault(run.record.hash, run)
                 elif stored.failure_path.exists():
-                    failure = {"label": stored.path.name, "message": "no reason given", **stored.failure()}
+                    failure = {
+                        "label": stored.path.name,
+                        "message": "no reason given",
+                        **read_json(stored.failure_path),
+                    }
                     found.failed.append(f"{stored.path}: {failure['label']}: {failure['message']}")
                 elif "format_version" in read_json(stored.config_path):  # other things have a config.json too
                     stored.config()
@@ -77,7 +81,7 @@ def find_runs(folders: Sequence[Path]) -> Runs:
 
 def _checked_trace(run: FinishedRun) -> dict[str, Any]:
     """Return the trace of a run if its parts fit each other, else raise BadFileError."""
-    trace, name = run.trace(), f"{run.stored.trace_path} is no trace"
+    trace, name = run.stored.trace(), f"{run.stored.trace_path} is no trace"
     try:
         if _fits(trace):
             return trace
