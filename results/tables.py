@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ldhd.experiments.outcomes import Outcome, smallest_depths
-from ldhd.report.figures.accuracy import seeds_of
-from ldhd.report.table import percent
+from ldhd.report.terminal import counted, percent
 from ldhd.statistics import mean_interval
 
 FULL = Path(__file__).parent / "full"
@@ -78,7 +77,7 @@ def _seeds(outcome: Outcome, most: int) -> str:
     """Return how many seeds fit, if not all do, or how many there are, if fewer than elsewhere."""
     if outcome.fitted < outcome.seeds:
         return f", {outcome.fitted}/{outcome.seeds} fit"
-    return "" if outcome.seeds == most else f", {seeds_of(outcome.seeds)}"
+    return "" if outcome.seeds == most else f", {counted(outcome.seeds, 'seed')}"
 
 
 if __name__ == "__main__":

@@ -228,7 +228,7 @@ def test_reproduce_lists_what_there_is(capsys):
 
 def test_the_time_of_a_preset_is_that_of_its_stored_runs_scaled_up(capsys, monkeypatch):
     found = {"preset": "fig4", "seeds": [0], "runs": ["one", "two"], "seconds": 60.0, "outcomes": []}
-    monkeypatch.setattr("ldhd.report.preset_list.stored", lambda preset, size: {**found, "preset": preset.name})
+    monkeypatch.setattr("ldhd.report.listing.stored", lambda preset, size: {**found, "preset": preset.name})
     _, out, _ = ldhd(capsys, "reproduce", "--list", "--size", "full", "--json")
     rows = {row["preset"]: row for row in json.loads(out)["presets"]}
     assert rows["fig4"]["runs"] == 30

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from ldhd.cli import app
-from ldhd.experiments.beyond import RECORD
 from ldhd.experiments.config import FIELDS, make_configs
+from ldhd.experiments.presets import PRESETS
 from ldhd.model import MODELS
 from ldhd.parsing import parse_settings
 from ldhd.sweep.file import parse_sweep
@@ -135,7 +135,8 @@ def test_the_recipe_in_commands():
     scales = ["--train-scales", "1-5", "--test-scales", "1-10,20,50,100"]
     assert words[0][2:] == ["addition", "--position", "latent-window", *scales]
     far = {"train_scales": range(1, 6), "test_scales": (*range(1, 11), 20, 50, 100)}
-    assert make_configs("addition", ["latent-window"], **far) == RECORD[1].configs([0], "quick")
+    recorded = [config for config in PRESETS["record"].configs("quick") if config.task == "addition"]
+    assert make_configs("addition", ["latent-window"], **far) == recorded
     assert words[1][2:4] == words[2][2:4] == ["my_module:MyTask", "--position"]
     (own,) = make_configs("parity-direct", ["latent-window"], settings=parse_settings(words[2][-1:]))
     assert own.position_options["latent-window"]["absolute"] is True

@@ -7,8 +7,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ldhd.files import BadFileError, remove_leftovers, write_bytes
-from ldhd.tensors import read_tensors, write_tensors
+from ldhd.files import BadFileError, read_tensors, remove_leftovers, write_bytes, write_tensors
 
 TENSORS = {"a": torch.arange(6.0).view(2, 3), "b": torch.tensor([1, 2])}
 

@@ -9,9 +9,8 @@ import ldhd
 
 SOURCE = Path(ldhd.__file__).parent
 LEVELS = [
-    {"seeds", "names", "parsing", "messages", "process", "statistics"},
+    {"seeds", "names", "parsing", "process", "statistics"},
     {"files", "lease"},
-    {"tensors"},
     {"boolean", "tasks", "positions"},
     {"model"},
     {"train", "evaluate", "predict", "theory"},

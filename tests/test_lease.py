@@ -10,7 +10,7 @@ import time
 import pytest
 
 from ldhd.lease import HeldError, Lease, holding
-from ldhd.messages import Interrupted
+from ldhd.process import Interrupted
 
 
 def test_one_owner_at_a_time(tmp_path):

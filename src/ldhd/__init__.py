@@ -16,19 +16,12 @@ if TYPE_CHECKING:
     from ldhd.positions import POSITIONS
     from ldhd.tasks import TASKS
 
-_HOME = {
-    "TASKS": "ldhd.tasks",
-    "POSITIONS": "ldhd.positions",
-    "make_config": "ldhd.experiments",
-    "run": "ldhd.experiments",
-    "load_run": "ldhd.experiments",
-}
-
 __all__ = ["POSITIONS", "TASKS", "__version__", "load_run", "make_config", "run"]
 
 
 def __getattr__(name: str) -> Any:
     """Import torch only when something of the API is used, so that `ldhd --help` answers at once."""
-    if name in _HOME:
-        return getattr(importlib.import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'ldhd' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module 'ldhd' has no attribute {name!r}")
+    home = {"TASKS": "ldhd.tasks", "POSITIONS": "ldhd.positions"}.get(name, "ldhd.experiments")
+    return getattr(importlib.import_module(home), name)

@@ -1,4 +1,4 @@
-"""Files with a digest that are written atomically: to a temporary file, which is flushed and renamed."""
+"""Files with a digest, of JSON or tensors, written atomically: to a temporary file, which is flushed and renamed."""
 
 import contextlib
 import hashlib
@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-DIGEST_LENGTH = 64
+import safetensors
+import safetensors.torch
+from torch import Tensor
+
 LEFTOVER = re.compile(r"\..+\.\w{8}")
 """The names that `write_bytes` gives to files it has not finished."""
 SEAL = ', "sha256": "'
@@ -36,7 +39,11 @@ def write_bytes(path: Path, content: bytes) -> None:
         Path(temporary).unlink(missing_ok=True)
         raise
     with contextlib.suppress(OSError):  # the new name outlives a power cut only when its folder is flushed too
-        _flush_folder(path.parent)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -122,9 +129,34 @@ def parse_object(content: bytes, source: object) -> dict[str, Any]:
     return value
 
 
-def _flush_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
+    """Write a safetensors file whose metadata contain a digest of everything in it."""
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    text = json.dumps(metadata)
+    # one entry only: safetensors writes several in no fixed order, and equal runs should give equal bytes
+    write_bytes(path, safetensors.torch.save(contiguous, {"ldhd": _digest(contiguous, text) + text}))
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tensors and metadata that `write_tensors` wrote; BadFileError if their digest does not match."""
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        with safetensors.safe_open(str(path), framework="pt") as file:
+            stored = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        digest, text = stored["ldhd"][:64], stored["ldhd"][64:]
+        if digest != _digest(tensors, text):
+            raise BadFileError(f"{path} was altered: its digest does not match")
+        return tensors, json.loads(text)
+    except (FileNotFoundError, BadFileError):
+        raise
+    except Exception as error:
+        raise BadFileError(f"{path} is not a whole ldhd tensor file: {error}") from None
+
+
+def _digest(tensors: Mapping[str, Tensor], text: str) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name}:{tensor.dtype}:{tuple(tensor.shape)};".encode())
+        digest.update(tensor.numpy().tobytes())
+    return digest.hexdigest()

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ldhd.messages import Interrupted
+from ldhd.process import Interrupted
 
 POLL_SECONDS = 0.2
 """Polling interval while waiting for the lease."""

@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
@@ -13,19 +13,19 @@ SIMILARITY = 0.7
 """How similar a name must be to what was typed to be suggested, from 0 to 1."""
 
 
-def lookup_only(name: str, ours: Mapping[str, Thing], kind: str) -> Thing:
-    """Return `ours[name]`; raise a ValueError that lists the choices if there is none."""
-    if name not in ours:
-        raise unknown_name(name, ours, kind)
-    return ours[name]
+def lookup_only(name: str, ours: Mapping[str, Thing], kind: str, alternative: str = "") -> Thing:
+    """Return `ours[name]`; raise a ValueError with the choices, and the closest of them if one is close."""
+    if name in ours:
+        return ours[name]
+    close = get_close_matches(name.lower(), ours, n=1, cutoff=SIMILARITY)
+    suggestion = f"; did you mean {close[0]}?" if close else ""
+    raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(ours)}{alternative}{suggestion}")
 
 
 def lookup(name: str, ours: Mapping[str, Thing], kind: str) -> Thing:
     """Return `ours[name]` or the object that `module:Class` names, with the current folder on the module path."""
-    if name in ours:
-        return ours[name]
-    if ":" not in name:
-        raise unknown_name(name, ours, kind, " or give your own as module:Class")
+    if name in ours or ":" not in name:
+        return lookup_only(name, ours, kind, " or give your own as module:Class")
     module_name, _, attribute = name.partition(":")
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
@@ -34,11 +34,3 @@ def lookup(name: str, ours: Mapping[str, Thing], kind: str) -> Thing:
     except Exception as error:  # a user's module may raise anything
         raise ValueError(f"cannot load {kind} {name!r}: {type(error).__name__}: {error}") from error
     return found
-
-
-def unknown_name(name: str, choices: Iterable[str], kind: str, alternative: str = "") -> ValueError:
-    """Return the error about a name that does not exist: the choices, and the closest of them if one is close."""
-    choices = list(choices)
-    close = get_close_matches(name.lower(), choices, n=1, cutoff=SIMILARITY)
-    suggestion = f"; did you mean {close[0]}?" if close else ""
-    return ValueError(f"unknown {kind} {name!r}; choose from {', '.join(choices)}{alternative}{suggestion}")

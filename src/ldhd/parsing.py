@@ -52,7 +52,7 @@ def format_range(numbers: Iterable[int]) -> str:
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
-    """Parse [`train.steps=100`, `position.hard=true`] as {"train.steps": 100, "position.hard": True}."""
+    """Parse [`train.steps=100`, `train.samples=endless`] as {"train.steps": 100, "train.samples": "endless"}."""
     settings: dict[str, Any] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
@@ -60,13 +60,8 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
             raise ValueError(f"--set takes KEY=VALUE, such as position.max_distance=2, got {pair!r}")
         if key in settings:
             raise ValueError(f"--set gives {key} twice")
-        settings[key] = _value(text)
+        try:
+            settings[key] = json.loads(text)
+        except ValueError:
+            settings[key] = text
     return settings
-
-
-def _value(text: str) -> Any:
-    """Return the value of JSON (numbers, true, null, lists), or else the text itself."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

@@ -79,7 +79,6 @@ def mean_interval(values: Sequence[float], lowest: float = 0.0, highest: float =
 
 
 def success_rate(outcomes: Sequence[bool]) -> Share:
-    """Count the successes among some seeds."""
     successes = sum(outcomes)
     return Share(successes, len(outcomes), *wilson(successes, len(outcomes)))
 

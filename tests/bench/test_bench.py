@@ -18,7 +18,7 @@ from ldhd.boolean import fourier
 from ldhd.cli import main
 from ldhd.experiments.beyond import PEERS
 from ldhd.model import MODELS, ModelConfig
-from ldhd.report.bench import plot_growth
+from ldhd.report.bench import show_benchmarks
 
 
 def test_plain_butterfly_is_the_transform():
@@ -100,9 +100,11 @@ def test_exponent_of_a_power_law():
 def test_growth_is_drawn(tmp_path):
     cases = [Case("rpe, forward+backward", "s", float(n), (n, n), "rpe", "growth", n) for n in (4, 8)]
     fit = Case("rpe, time, forward+backward", "s", 1.0, (1, 1), "n", "exponent")
-    assert plot_growth([*cases, fit], tmp_path) == [tmp_path / "attention.png"]
+    _, view = show_benchmarks([*cases, fit], tmp_path)
+    assert view[-1] == f"figure: {tmp_path / 'attention.png'}"
     assert (tmp_path / "attention.png").read_bytes().startswith(b"\x89PNG")
-    assert plot_growth([], tmp_path) == []
+    _, (machine,) = show_benchmarks([], tmp_path)
+    assert not machine.startswith("figure")
 
 
 def test_unknown_benchmark(capsys):

@@ -8,7 +8,6 @@ import pytest
 from contracts.basis import BasisContract
 from ldhd.boolean import (
     BooleanFunction,
-    CustomBasis,
     FourierBasis,
     GrpeBasis,
     PlaaBasis,
@@ -214,44 +213,3 @@ class TestGrpe(BasisContract):
     def test_other_matrices_are_refused(self, U, message):
         with pytest.raises(ValueError, match=message):
             GrpeBasis(U)
-
-
-class TestCustom(BasisContract):
-    def make(self):
-        return CustomBasis(
-            {
-                "one": np.ones(8),
-                "square": lambda x: x[:, 0] * x[:, 0] + x[:, 1],
-                "or": lambda x: np.where((x < 0).any(axis=1), -1, 1),
-                7: [1, 2, 3, 4, 5, 6, 7, 9],
-            },
-            dimension=3,
-        )
-
-    def test_degrees(self):
-        assert self.make().degrees == {"one": 0, "square": 1, "or": 3, 7: 3}
-
-    @pytest.mark.parametrize(
-        ("elements", "message"),
-        [
-            ({}, "at least one element"),
-            ({"a": [1, 2, 3, 4], "b": [2, 4, 6, 8]}, "dependent: element 'b' is a combination of those before it"),
-            ({"a": [1, 2, 3, 4], "b": [0, 0, 0, 0]}, "dependent: element 'b' is zero on the whole cube"),
-            ({"a": [0, 0, 0, 0]}, "element 'a' is zero"),
-            ({k: np.eye(5, 4)[k % 4] for k in range(5)}, "5 elements are linearly dependent: .* span 4 dimensions"),
-            ({"a": [1, 2]}, r"basis element 'a' has 2 values instead of 2\^2"),
-            ({"a": [1, 2, 3]}, r"basis element 'a': .* 2\^N values"),
-            ({"a": lambda x: x}, r"basis element 'a': .* one value a point"),
-            ({"a": [1, 2, 3, float("inf")]}, "basis element 'a': values are finite numbers, got inf"),
-        ],
-    )
-    def test_other_sets_are_refused(self, elements, message):
-        with pytest.raises(ValueError, match=message):
-            CustomBasis(elements, dimension=2)
-
-    def test_too_many_values_are_refused(self):
-        with pytest.raises(ValueError, match=r"1 functions with 2\^45 values each would need"):
-            CustomBasis({"a": lambda x: x[:, 0]}, dimension=45)
-
-    def test_small_elements_are_elements(self):
-        assert CustomBasis({"a": np.ones(4), "b": 1e-9 * np.array([1, -1, 1, -1])}, dimension=2).size == 2

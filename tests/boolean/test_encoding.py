@@ -45,17 +45,3 @@ def test_interpolators_take_functions_of_words():
 def test_scale_counts_symbols():
     code = Encoding("_abc")
     assert code.scale(code.points(["", "c", "_a", "a_b", "b__"], length=3)).tolist() == [0, 1, 2, 3, 1]
-
-
-@pytest.mark.parametrize("alphabet", ["", "_", "_aa"])
-def test_alphabets_have_two_distinct_symbols(alphabet):
-    with pytest.raises(ValueError, match="alphabet"):
-        Encoding(alphabet)
-
-
-def test_bad_words():
-    code = Encoding("_abc")
-    with pytest.raises(ValueError, match="'x' in 'ax' is no symbol of"):
-        code.points(["ax"], length=2)
-    with pytest.raises(ValueError, match="the word 'aaa' has 3 symbols, more than 2"):
-        code.points(["aaa"], length=2)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from contracts.interpolation import coefficient_vector, problems, profile, solve_by_null_spaces
 from ldhd.boolean import (
     BooleanFunction,
-    CustomBasis,
     FourierBasis,
     GrpeBasis,
     PlaaBasis,
@@ -35,7 +34,6 @@ def test_it_interpolates(problem):
     points, values, basis = problem
     interpolator = min_degree_interpolator(points, values, basis)
     assert np.allclose(interpolator(points), values.astype(float), atol=1e-9)
-    assert interpolator.residual == np.max(np.abs(interpolator(points) - values.astype(float)))
     matrix = basis.evaluate(points, list(basis.keys()))
     assert np.allclose(matrix @ coefficient_vector(interpolator, basis), values.astype(float), atol=1e-9)
 
@@ -52,7 +50,7 @@ def test_floats_and_fractions_agree(problem):
     points, values, basis = problem
     floats = min_degree_interpolator(points, values, basis)
     fractions = min_degree_interpolator(points, values, basis, exact=True)
-    assert fractions.residual == 0
+    assert np.array_equal(fractions(points), values)
     assert all(isinstance(value, Fraction) for value in fractions.values())
     assert np.allclose(coefficient_vector(floats, basis), coefficient_vector(fractions, basis).astype(float), atol=1e-7)
     assert np.allclose(floats.degree_profile, np.array(fractions.degree_profile, float), atol=1e-7)
@@ -89,7 +87,6 @@ class TestExampleThree:
         interpolator = min_degree_interpolator(self.points, self.values, FourierBasis(2))
         assert dict(interpolator) == {(): 3.0, (1,): 4.0}
         assert interpolator.degree_profile == (0.0, 16.0, 9.0)
-        assert interpolator.residual == 0
 
     @pytest.mark.parametrize("exact", [False, True])
     def test_the_printed_projection(self, exact):
@@ -123,14 +120,6 @@ def test_grpe_generalises_from_a_subcube_where_plaa_does_not():
     assert not np.allclose(separate(everywhere), rpe.combine(target, everywhere))
 
 
-def test_lower_degrees_come_first_whatever_their_cost():
-    """1000 times a small constant rather than 1 times x_1, at the only point."""
-    basis = CustomBasis({"constant": np.full(2, 1e-3), "x": [1, -1]}, dimension=1)
-    interpolator = min_degree_interpolator([[1]], [1], basis)
-    assert interpolator["constant"] == pytest.approx(1000)
-    assert interpolator["x"] == pytest.approx(0, abs=1e-12)
-
-
 @pytest.mark.parametrize("angle", [0.1, 0.3, 0.7, 1.2])
 def test_a_degree_that_adds_nothing_gets_nothing(angle):
     """V sees x_1 and x_2 only, and these take two values: the product adds rounding, which must not count as rank."""
@@ -142,11 +131,10 @@ def test_a_degree_that_adds_nothing_gets_nothing(angle):
     assert interpolator.degree_profile == pytest.approx((0, 16, 9))
 
 
-def test_equals_share_alike():
-    """One point of x_1, .. , x_4 without a constant: the shortest solution."""
-    basis = CustomBasis({k: lambda x, k=k: x[:, k] for k in range(4)}, dimension=4)
-    interpolator = min_degree_interpolator([[1, 1, -1, 1]], [1], basis)
-    assert coefficient_vector(interpolator, basis) == pytest.approx([0.25, 0.25, -0.25, 0.25])
+def test_lower_degrees_come_first():
+    """Both b_12 and b_22 reach the only point, with n(x) = 2; the lower degree, that of b_22, takes all."""
+    interpolator = min_degree_interpolator([[1, -1]], [1], PlaaBasis(2))
+    assert (interpolator[(2, 2)], interpolator[(1, 2)]) == (pytest.approx(-1), pytest.approx(0))
 
 
 def test_many_variables_and_few_points():
@@ -172,19 +160,16 @@ def test_a_subcube_of_many_variables():
         (151,): Fraction(-3, 4),
         (8, 151): Fraction(1, 4),
     }
-    assert interpolator.residual == 0
 
 
 def test_the_whole_cube_leaves_no_choice():
     f = BooleanFunction(np.random.default_rng(0).normal(size=2**12))
     interpolator = min_degree_interpolator(cube_points(12), f.values, FourierBasis(12))
     assert np.allclose(interpolator.coefficients.array, f.fourier.array)
-    assert interpolator.residual < 1e-12
 
 
 class TestRefusals:
     fourier = FourierBasis(2)
-    only_first = CustomBasis({"x": [1, -1, 1, -1]}, dimension=2)
 
     @pytest.mark.parametrize("exact", [False, True])
     @pytest.mark.parametrize(
@@ -207,7 +192,7 @@ class TestRefusals:
     @pytest.mark.parametrize("exact", [False, True])
     def test_no_interpolator_in_the_span(self, exact):
         with pytest.raises(ValueError, match="no interpolator exists in the span of the basis"):
-            min_degree_interpolator([[1, 1], [-1, 1]], [1, 1], self.only_first, exact)
+            min_degree_interpolator([[1, 1], [-1, 1]], [1, 1], PlaaBasis(2), exact)
 
     def test_too_many_values_for_the_memory(self, monkeypatch):
         """With one MiB: the characters of degree 3 are too many, and are not made."""

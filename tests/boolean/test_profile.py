@@ -7,7 +7,6 @@ import pytest
 
 from ldhd.boolean import (
     BooleanFunction,
-    CustomBasis,
     FourierBasis,
     PlaaBasis,
     ProjectionBasis,
@@ -41,7 +40,7 @@ def test_profile_in_fractions():
 
 def test_length_is_that_of_the_basis():
     """The tuple has D + 1 entries, D the largest degree of an element."""
-    basis = CustomBasis({"a": np.ones(8), "b": lambda x: x[:, 0] * x[:, 1]}, dimension=3)
+    basis = ProjectionBasis(np.eye(3)[:, :2])
     assert degree_profile(function({(): 2, (1, 2): 3}), basis) == pytest.approx((9, 0, 4))
 
 

@@ -71,4 +71,4 @@ def test_large_problems_take_the_shortcut():
     interpolator = min_degree_interpolator(points, points[:, :16].prod(axis=1), FourierBasis(20))
     assert interpolator[tuple(range(1, 17))] == 1
     assert interpolator.degree_profile == (0.0,) * 4 + (1.0,) + (0.0,) * 16
-    assert interpolator.residual == 0
+    assert np.array_equal(interpolator(points), points[:, :16].prod(axis=1))

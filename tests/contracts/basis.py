@@ -49,11 +49,8 @@ class BasisContract:
         assert np.array_equal(part, basis.evaluate(points, keys)[:, chosen])
 
     def test_membership(self):
-        basis = self.make()
-        assert all(key in basis for key in basis.keys())  # noqa: SIM118 - a basis is no dict
-        assert "no such element" not in basis
         with pytest.raises(KeyError, match="'no such element' is no element"):
-            basis.degree("no such element")
+            self.make().degree("no such element")
 
     def test_combinations_are_found_again(self):
         basis = self.make()

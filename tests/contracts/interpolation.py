@@ -4,17 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.linalg import null_space
 
-from ldhd.boolean import CustomBasis, FourierBasis, GrpeBasis, PlaaBasis, ProjectionBasis, cube_points
+from ldhd.boolean import FourierBasis, GrpeBasis, PlaaBasis, ProjectionBasis, cube_points
 from ldhd.boolean.rational import to_fractions
-
-
-def random_custom_basis(dimension, generator):
-    """Characters in random order, each with small multiples of earlier ones added: independent, of mixed degrees."""
-    characters = FourierBasis(dimension).evaluate(cube_points(dimension), list(FourierBasis(dimension).keys()))
-    characters = characters[:, generator.permutation(2**dimension)]
-    count = int(generator.integers(1, 2**dimension + 1))
-    mixing = np.triu(generator.integers(-1, 2, size=(count, count)), 1) + np.eye(count)
-    return CustomBasis(dict(enumerate((characters[:, :count] @ mixing).T)), dimension)
 
 
 def random_grpe_basis(dimension, generator):
@@ -35,7 +26,6 @@ BASES = {
     "plaa": lambda dimension, generator: PlaaBasis(dimension),
     "grpe": random_grpe_basis,
     "projection": random_projection_basis,
-    "custom": random_custom_basis,
 }
 
 

@@ -6,13 +6,13 @@ import json
 import pytest
 
 from ldhd.experiments.config import make_config
+from ldhd.experiments.folder import Record
 from ldhd.experiments.groups import group_runs
 from ldhd.experiments.loading import check
 from ldhd.experiments.outcomes import outcomes, preset_groups
 from ldhd.experiments.parts import outline
-from ldhd.experiments.preset import SIX, SIZES, PresetPart
+from ldhd.experiments.preset import SIX, SIZES, Preset, PresetPart
 from ldhd.experiments.presets import PRESETS, choose
-from ldhd.experiments.record import Record
 from ldhd.model import MODELS
 from ldhd.tasks import TASKS
 
@@ -258,16 +258,16 @@ def test_the_first_failure_ends_the_extrapolation_factor():
     "setting",
     ["position.max_distanse", "position.rpe.max_distanse", "position.abacus.max_ofset", "position.rpee.max_distance"],
 )
-@pytest.mark.parametrize("where", ["settings", "common"])
-def test_a_misspelt_setting_of_a_preset_is_an_error(setting, where):
+@pytest.mark.parametrize(("where", "size"), [("settings", "quick"), ("paper", "paper")])
+def test_a_misspelt_setting_of_a_preset_is_an_error(setting, where, size):
     part = PresetPart("copy", ("rpe",), **{where: {setting: 9}})
     with pytest.raises(ValueError, match=f"{setting.split('.')[-1]}|rpee"):
-        part.configs([0], "quick")
+        Preset("name", "title", "statement", (part,)).configs(size)
 
 
 def test_settings_of_embeddings_that_a_part_does_not_have_are_left_out():
     part = PresetPart("copy", ("rpe",), settings={"position.abacus.max_offset": 3, "position.rpe.max_distance": 9})
-    (config,) = part.configs([0], "quick")
+    (config,) = Preset("name", "title", "statement", (part,)).configs("quick")
     assert config.position_options["rpe"]["max_distance"] == 9
 
 

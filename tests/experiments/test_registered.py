@@ -10,7 +10,7 @@ from ldhd.experiments import Record
 from ldhd.experiments.config import make_config
 from ldhd.experiments.predictions import VARIANTS, entry, load_source, predictions
 from ldhd.experiments.registered import FILE, Register, compare, count, find_entry, verdict_at
-from ldhd.report.prediction import compare_measured, write_register
+from ldhd.report.theory import compare_measured, write_register
 
 
 def run(position="rpe-square", exact=1.0, seed=0, commit=None, fitted=True, test_scales=(1, 10), **given):
@@ -137,8 +137,7 @@ class TestEntries:
 
     def test_every_variant_can_be_made(self):
         assert len({str(variant) for variant in VARIANTS}) == len(VARIANTS)
-        for position, given in VARIANTS:
-            settings = {f"position.{key}": value for key, value in given.items()}
+        for position, settings in VARIANTS:
             assert list(predictions(["copy"], [position], layers=(1,), test_scales=(1, 2), settings=settings))
 
 
@@ -157,5 +156,5 @@ def test_bad_names(tmp_path):
         compare_measured(tmp_path / "absent", "all")
     with pytest.raises(ValueError, match=r"no position asked for has position.colour; there are position.max_distance"):
         list(predictions(["copy"], ["rpe"], settings={"position.colour": 1}))
-    with pytest.raises(ValueError, match=r"no position asked for has model.layers"):
+    with pytest.raises(ValueError, match=r"a prediction takes settings position.X, got model.layers"):
         list(predictions(["copy"], ["rpe"], settings={"model.layers": 1}))

@@ -14,9 +14,9 @@ from ldhd.experiments.config import RunConfig, make_configs
 from ldhd.experiments.loading import check, new_model
 from ldhd.experiments.parts import build_model, load_task, options_model, position_options
 from ldhd.files import BadFileError
-from ldhd.messages import Interrupted
 from ldhd.model import MODELS
 from ldhd.positions import POSITIONS
+from ldhd.process import Interrupted
 from ldhd.tasks import TASKS
 
 SETTINGS = TINY | {"train.checkpoint_every": 3, "train.evaluate_every": 2}

@@ -80,8 +80,8 @@ def test_packed_runs_are_read_as_folders_are(study, trained):
     pack(study)
     for folders, packed in zip(read_runs(trained), read_runs(study), strict=True):
         assert (packed.config, packed.record) == (folders.config, folders.record)
-        assert packed.metrics() == folders.metrics()
-        assert packed.trace() == folders.trace()
+        assert packed.stored.metrics() == folders.stored.metrics()
+        assert packed.stored.trace() == folders.stored.trace()
     found = find_runs([study.parent])
     assert [run.config.seed for run in found.finished] == [0, 1, 2]
     assert found.problems == []
@@ -103,7 +103,7 @@ def test_more_runs_are_added(study):
     run(tiny(seed=3), study)
     assert pack(study).runs == [tiny(seed=3).hash]
     assert sorted(run.config.seed for run in read_runs(study)) == [0, 1, 2, 3]
-    assert all(run.metrics() and run.trace() for run in read_runs(study))
+    assert all(run.stored.metrics() and run.stored.trace() for run in read_runs(study))
 
 
 def test_a_run_that_is_both_packed_and_a_folder_counts_once(study, trained):
@@ -139,7 +139,7 @@ def test_damage_is_noticed(study, name):
     place = content.index(b'"seed":') + 7 if name == "runs.jsonl" else len(content) // 2
     (study / name).write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
     with pytest.raises(BadFileError, match=name):
-        [run.metrics() for run in read_runs(study)]
+        [run.stored.metrics() for run in read_runs(study)]
     found = find_runs([study])
     [found.metrics(run.record.hash) for run in found.finished]
     assert len(found.problems) == 1
@@ -180,7 +180,7 @@ def test_committed_results_are_read():
         folder = stored.stored.path.parent
         study = studies.setdefault(folder, Study(folder))
         assert study.finished(stored.config) == stored.record
-        assert stored.metrics()[-1]["step"] == stored.record.steps
+        assert stored.stored.metrics()[-1]["step"] == stored.record.steps
     assert len(studies) > 5
 
 

@@ -8,7 +8,7 @@ import pytest
 from contracts.command import ldhd
 from ldhd.positions import POSITIONS
 from ldhd.predict import ASSUMPTIONS, Constraint
-from ldhd.report.prediction import marks
+from ldhd.report.theory import marks
 from ldhd.tasks import TASKS
 
 REVERSAL = 'format = "b x:n = z:n e"\n[needs]\nx = "x[n-1-t]"\n'
@@ -106,7 +106,7 @@ def test_measured_runs_are_compared(tmp_path, capsys):
         (["predict", "copy", "--position", "rpe-cube"], "unknown position 'rpe-cube'"),
         (["predict", "copy", "--layers", "0"], "--layers: values start at 1"),
         (["predict", "copy", "--test-scales", "x"], "--test-scales: 'x' is neither"),
-        (["predict", "copy", "--set", "train.steps=3"], "no position asked for has train.steps"),
+        (["predict", "copy", "--set", "train.steps=3"], "a prediction takes settings position.X, got train.steps"),
         (
             ["predict", "copy", "--position", "absolute", "--test-scales", "1,2000"],
             "copy with absolute: absolute: a string",

@@ -121,8 +121,8 @@ def test_one_head_against_the_definition(name, position, subtracted):
         view = views(position, analysis.delimiters)[0]
         head = Head(view, (slot,), subtracts=subtracted)
         known = [other for other in analysis.slots if other != slot] if subtracted else []
-        tables, fixed = analysis.tables(head, {other: Head(view, (other,)) for other in known})
-        outcome = find_failures([replace(table, excused=np.zeros_like(table.excused)) for table in tables], fixed)
+        table = analysis.table(head, {other: Head(view, (other,)) for other in known})
+        outcome = find_failures(replace(table, excused=np.zeros_like(table.excused)))
         if not subtracted:
             judged = analysis.failures(head, {})
             assert (judged.softmax_at, judged.linear_at) == (outcome.softmax_at, outcome.linear_at)

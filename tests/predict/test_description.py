@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from ldhd.positions import POSITIONS
 from ldhd.predict import predict
-from ldhd.predict.description import parse_description
-from ldhd.predict.expression import Expression
+from ldhd.predict.description import evaluate, parse_description
 from ldhd.tasks import TASKS
 
 COPY = 'format = "b x:n = z:n e"\n[needs]\nx = "x[t]"\n'
@@ -109,12 +108,10 @@ def test_a_wrong_description_points_at_what_is_wrong(text, message):
 
 @given(st.integers(0, 9), st.integers(0, 9))
 def test_expressions_are_arithmetic(n, t):
-    assert Expression("max(n, t) - 2 * -n + min(3, t)", ("n", "t")).value({"n": n, "t": t}) == (
-        max(n, t) + 2 * n + min(3, t)
-    )
+    assert evaluate("max(n, t) - 2 * -n + min(3, t)", {"n": n, "t": t}) == max(n, t) + 2 * n + min(3, t)
 
 
 @pytest.mark.parametrize("text", ["", "n.real", "__import__('os')", "n if n else t", "1.5", "n**t", "max()", "True"])
 def test_nothing_else_is_evaluated(text):
     with pytest.raises(ValueError, match=r"is no expression|is not allowed|is unknown"):
-        Expression(text, ("n", "t"))
+        evaluate(text, {"n": 1, "t": 1})

@@ -1,11 +1,12 @@
 """What a head can know."""
 
 from ldhd.positions import LatentWindow, Position
+from ldhd.predict.analysis import Head
 from ldhd.predict.views import views
 
 
 def names(position):
-    return [view.name for view in views(position, "b+=")]
+    return [str(Head(view, ())) for view in views(position, "b+=")]
 
 
 def test_a_head_of_a_latent_window_is_of_one_kind_and_chooses_its_anchors():
@@ -19,8 +20,9 @@ def test_heads_that_count_from_the_start_have_nothing_to_choose():
     position = LatentWindow(4, 2, absolute="start")
     *rest, last = views(position, "b+=")
     assert len(rest) == 4
-    assert last.name == "LatentWindow from the start"
-    (row,) = last.parts[0].classes("b7+12=", [5], training=False)[0]
+    (part,) = last
+    assert part.name == "LatentWindow from the start"
+    (row,) = part.classes("b7+12=", [5], training=False)[0]
     assert row == ["outside", -1, "outside", "outside", "outside", "outside"]
 
 

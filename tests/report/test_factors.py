@@ -1,8 +1,8 @@
 """The grid of extrapolation factors."""
 
 from ldhd.experiments.outcomes import Outcome, smallest_depths
-from ldhd.report.figures.factors import factor_figure
 from ldhd.report.figures.marks import HeatMap, Text
+from ldhd.report.preset_figures import factor_figure
 
 
 def outcome(task, label, factor, fitted=3, layers=1, seeds=3):

@@ -10,8 +10,8 @@ from plotly.offline import get_plotlyjs
 from contracts.command import ldhd
 from ldhd.experiments.groups import Group
 from ldhd.files import write_json
-from ldhd.report.headline import headline
 from ldhd.report.html import write_report
+from ldhd.report.page import headline
 from report.samples import (
     BENCH,
     LEDGER,

@@ -32,11 +32,11 @@ def test_a_learning_curve_reads_what_the_rows_have():
     assert found.steps == list(range(50, 401, 50))
     assert found.accuracy[:2] == pytest.approx([0.125 * 5 / 4, 0.25 * 5 / 4])
     assert found.entropy[-1] == pytest.approx((0.1 + 0.2) / 2)
-    assert found.weakest[-1] == pytest.approx(0.9)
-    assert (found.weakest_slots[0], found.weakest_slots[-1]) == ("x", "previous")
-    assert found.weakest[0] == pytest.approx(0.1 + 0.88 / 8)
+    weights, slots = found.weakest
+    assert (weights[0], weights[-1]) == pytest.approx((0.1 + 0.88 / 8, 0.9))
+    assert (slots[0], slots[-1]) == ("x", "previous")
     older = learning_curve(record, group, metrics_of(whole=False))
-    assert (older.entropy, older.needed, older.weakest) == ([], {}, [])
+    assert (older.entropy, older.needed, older.weakest) == ([], {}, ([], []))
     assert older.accuracy == found.accuracy
     gap = metrics_of()
     del gap[3]["needed"]["x"]
@@ -66,7 +66,7 @@ def test_a_line_for_each_seed_and_a_panel_for_each_quantity_that_was_measured():
     fit, entropy, weakest = learning_curve_figure(curves, "copy").panels
     assert [list(line.y) for line in fit.marks] == [curve.accuracy for curve in curves]
     assert [line.y[-1] for line in entropy.marks] == [curve.entropy[-1] for curve in curves]
-    assert list(weakest.marks[0].texts) == curves[0].weakest_slots
+    assert list(weakest.marks[0].texts) == curves[0].weakest[1]
     assert [line.link for line in weakest.marks] == [f"run-{record.hash}" for record in group.records]
     older = [learning_curve(record, group, metrics_of(whole=False)) for record in group.records]
     assert [panel.y.label for panel in learning_curve_figure(older, "copy").panels] == ["fit"]

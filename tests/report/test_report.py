@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from ldhd.experiments.groups import group_runs
-from ldhd.report.table import accuracy_table, digit_table
+from ldhd.report.output import accuracy_table, digit_table
 from report.samples import plain_record as record
 
 

@@ -8,7 +8,7 @@ from ldhd.experiments.presets import PRESETS
 from ldhd.report import reproduction
 from ldhd.report.preset_figures import preset_figures
 from ldhd.report.render_matplotlib import draw
-from ldhd.report.reproduction import Reproduction, predicted_verdicts, write_preset
+from ldhd.report.reproduction import predicted_verdicts, preset_view, write_preset
 from ldhd.report.terminal import print_result
 from report.samples import record_of
 
@@ -23,7 +23,7 @@ def test_a_mean_stands_beside_its_interval_over_seeds(capsys):
         "figures": [],
         "outcomes": [asdict(outcome)],
     }
-    print_result(Reproduction([written], [], [], None, []), as_json=False)
+    print_result({}, preset_view(written), as_json=False)
     # Student's t with one degree of freedom: 12.706 standard errors of 0.02
     assert "50                24.6-75.4" in capsys.readouterr().out
 
@@ -31,7 +31,7 @@ def test_a_mean_stands_beside_its_interval_over_seeds(capsys):
 def test_what_is_not_all_right_is_not_printed_as_such(capsys):
     outcome = Outcome("copy", "rpe", "rpe", 1, 2, 2, 10, 0.9998, (1.0, 0.9996), "low", True, 1.0, 1000, 1.0)
     written = {"preset": "fig4", "title": "", "says": "", "assumed": [], "figures": [], "outcomes": [asdict(outcome)]}
-    print_result(Reproduction([written], [], [], None, []), as_json=False)
+    print_result({}, preset_view(written), as_json=False)
     assert " 99.9 " in capsys.readouterr().out
 
 
@@ -44,7 +44,7 @@ def test_the_prediction_stands_beside_the_measurement(capsys, tmp_path):
     records = [record_of(config, beyond=float(config.position == "rpe-square")) for config in configs]
     written = write_preset(preset, "quick", configs, records, tmp_path, "", predicted)
     assert [outcome["predicted"] for outcome in written["outcomes"]] == ["fails", "generalises"]
-    print_result(Reproduction([written], [], [], None, []), as_json=False)
+    print_result({}, preset_view(written), as_json=False)
     row = next(line for line in capsys.readouterr().out.splitlines() if " rpe-square " in line)
     assert row.split()[-6:] == ["generalises", "high", "as", "the", "paper", "says"]
 

@@ -7,8 +7,9 @@ from rich.console import Console
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import Failure, Progress, Record, make_config
 from ldhd.files import load_json, write_json
-from ldhd.report import sweep
-from ldhd.report.sweep import SweepSummary, SweepView
+from ldhd.report import progress as live
+from ldhd.report.output import summarize_sweep
+from ldhd.report.progress import SweepView
 
 
 def configs():
@@ -37,7 +38,7 @@ def test_a_row_for_each_kind_of_run_and_what_failed():
     asked = configs()
     failure = Failure(asked[3].hash, asked[3].label, "out of [order]", 3)
     records = [record(asked[0], 1.0), record(asked[1], 0.5), record(asked[2])]
-    shown = rendered(SweepSummary(asked, records, [failure]).view())
+    shown = rendered(summarize_sweep(asked, records, [failure])[1])
     rows = [line.split() for line in shown.splitlines() if line.strip().startswith("copy")]
     assert rows[0][:7] == ["copy", "rpe", "train.learning_rate=0.001", "2/2", "2", "10", "75"]
     assert rows[1][:5] == ["copy", "rpe", "train.learning_rate=0.002", "1/2", "1"]
@@ -46,14 +47,14 @@ def test_a_row_for_each_kind_of_run_and_what_failed():
 
 
 def test_a_kind_without_any_record():
-    assert "0/2" in rendered(SweepSummary(configs(), [], []).view())
+    assert "0/2" in rendered(summarize_sweep(configs(), [], [])[1])
 
 
 def test_json_holds_the_records_as_they_are_on_the_disk(tmp_path):
     asked = configs()
     done, failure = record(asked[0]), Failure("h", "l", "m", 1)
     write_json(tmp_path / "record.json", done.model_dump(mode="json"))
-    shown = SweepSummary(asked, [done], [failure]).document()
+    shown = summarize_sweep(asked, [done], [failure])[0]
     assert shown["runs"] == [load_json(tmp_path / "record.json")]
     assert shown == {"asked": 4, "runs": [done.document()], "failures": [asdict(failure)]}
 
@@ -61,7 +62,7 @@ def test_json_holds_the_records_as_they_are_on_the_disk(tmp_path):
 def test_live_counts_and_time_left(monkeypatch):
     """Of four runs one was there, one is done and one half done after 30 s: 1.5 of 3, so 30 s are left."""
     now = [0.0]
-    monkeypatch.setattr(sweep.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
     asked = configs()
     view = SweepView(4)
     view.on_completed(record(asked[0]))

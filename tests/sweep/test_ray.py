@@ -13,7 +13,7 @@ from contracts.executor import ExecutorContract
 from contracts.tiny import TINY
 from ldhd.cli import main
 from ldhd.experiments import make_config, run
-from ldhd.messages import Interrupted
+from ldhd.process import Interrupted
 from ldhd.sweep import on_ray, run_sweep
 from ldhd.train import checkpoint
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldhd.theory import claims_features, claims_plaa
-from ldhd.theory.activations import RELU, SHIFTED_SINE
+from ldhd.theory.feature_kernel import RELU, SHIFTED_SINE
 from ldhd.theory.finding import judge
 from ldhd.theory.ledger import CLAIMS
 

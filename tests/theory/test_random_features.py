@@ -4,20 +4,11 @@ import numpy as np
 import pytest
 
 from ldhd.boolean import cube_points, fourier, subcube_points
-from ldhd.theory.activations import (
-    ACTIVATIONS,
-    EXPONENTIAL,
-    RELU,
-    SHIFTED_SINE,
-    TANH,
-    mean_product_by_quadrature,
-    polynomial,
-)
-from ldhd.theory.feature_kernel import feature_kernel, kernel_interpolator
+from ldhd.theory.feature_kernel import LINEAR, RELU, SHIFTED_SINE, feature_kernel, kernel_interpolator
 from ldhd.theory.feature_spectrum import closed_form, decay_slope, feature_spectrum, retained_share
-from ldhd.theory.random_features import minimum_norm, sample_features
-from ldhd.theory.sampling_error import sampling_error
+from ldhd.theory.random_features import minimum_norm, sample_features, sampling_error
 
+ACTIVATIONS = [RELU, SHIFTED_SINE, LINEAR]
 VALUES = np.array([1.0, -0.5, 2.0, 0.7])
 
 
@@ -30,11 +21,16 @@ def root_mean_square(values):
 
 
 class TestKernel:
-    @pytest.mark.parametrize("activation", [EXPONENTIAL, SHIFTED_SINE], ids=lambda a: a.name)
-    def test_formulas_agree_with_quadrature(self, activation):
-        p, q, c = np.array([1.2, 1.0, 2.0]), np.array([1.2, 0.7, 0.5]), np.array([1.2, -0.3, 0.0])
-        expected = mean_product_by_quadrature(activation.function, p, q, c)
-        assert np.allclose(activation.mean_product(p, q, c), expected, rtol=1e-10)
+    @pytest.mark.parametrize("activation", [SHIFTED_SINE, LINEAR], ids=lambda a: a.name)
+    @pytest.mark.parametrize(("p", "q", "c"), [(1.2, 1.2, 1.2), (1.0, 0.7, -0.3), (2.0, 0.5, 0.0)])
+    def test_formulas_agree_with_quadrature(self, activation, p, q, c):
+        """Gauss-Hermite in a and in what a does not explain of b."""
+        nodes, weights = np.polynomial.hermite_e.hermegauss(100)
+        weights /= np.sum(weights)
+        rest = np.sqrt(max(q - c**2 / p, 0)) * nodes
+        given_a = activation.function(c / np.sqrt(p) * nodes[:, None] + rest) @ weights
+        expected = (weights * activation.function(np.sqrt(p) * nodes)) @ given_a
+        assert activation.mean_product(*np.array([p, q, c])) == pytest.approx(expected, rel=1e-10)
 
     def test_relu_at_known_correlations(self):
         """E[relu(a)^2] = p / 2, independent: (E relu)^2 = sqrt(pq) / 2 pi, opposite: 0."""
@@ -42,7 +38,7 @@ class TestKernel:
         found = RELU.mean_product(p, p, np.array([1.5, 0.0, -1.5]))
         assert np.allclose(found, [0.75, 1.5 / (2 * np.pi), 0.0], atol=1e-15)
 
-    @pytest.mark.parametrize("activation", ACTIVATIONS.values(), ids=lambda a: a.name)
+    @pytest.mark.parametrize("activation", ACTIVATIONS, ids=lambda a: a.name)
     def test_is_the_mean_over_features(self, activation):
         V, points = orthonormal(4, 2), cube_points(4)
         features = sample_features(activation, V, 200_000, np.random.default_rng(1))(points)
@@ -53,7 +49,7 @@ class TestKernel:
     def test_depends_on_the_projection_only_through_its_square(self):
         points, V = cube_points(4), orthonormal(4, 2)
         rotation = orthonormal(2, 2, seed=5)
-        kernels = [feature_kernel(TANH, W, points, points) for W in (V, V @ rotation)]
+        kernels = [feature_kernel(SHIFTED_SINE, W, points, points) for W in (V, V @ rotation)]
         assert np.allclose(*kernels, atol=1e-12)
 
     def test_square_projection_is_the_plain_model(self):
@@ -69,26 +65,19 @@ class TestKernel:
 
 
 class TestSpectrum:
-    @pytest.mark.parametrize("activation", [*ACTIVATIONS.values(), polynomial(3)], ids=lambda a: a.name)
+    @pytest.mark.parametrize("activation", ACTIVATIONS, ids=lambda a: a.name)
     def test_is_the_fourier_transform_of_the_kernel(self, activation):
         points = cube_points(5)
         kernel = feature_kernel(activation, np.eye(5), points, points[:1])[:, 0]
         expected = feature_spectrum(activation, 5)[(points < 0).sum(axis=1)]
         assert np.allclose(fourier(kernel), expected, atol=1e-13 * kernel[0])
 
-    def test_exponential_in_closed_form(self):
-        """exp factors: J_k = exp(1 + 2/N) cosh(1/N)^(N-k) sinh(1/N)^k."""
-        n, k = 7, np.arange(8)
-        expected = np.exp(1 + 2 / n) * np.cosh(1 / n) ** (n - k) * np.sinh(1 / n) ** k
-        assert np.allclose(feature_spectrum(EXPONENTIAL, n), expected, rtol=1e-8)
-
-    def test_polynomials_end_at_their_degree(self):
-        assert np.flatnonzero(feature_spectrum(polynomial(3), 6)).tolist() == [0, 1, 2, 3]
+    def test_linear_features_end_at_degree_one(self):
+        assert np.flatnonzero(feature_spectrum(LINEAR, 6)).tolist() == [0, 1]
 
     @pytest.mark.parametrize("degree", [1, 2, 3, 4])
     def test_strongly_expressive(self, degree):
-        for activation in (SHIFTED_SINE, EXPONENTIAL, polynomial(4)):
-            assert decay_slope(activation, degree, 128) == pytest.approx(-degree, abs=0.06)
+        assert decay_slope(SHIFTED_SINE, degree, 128) == pytest.approx(-degree, abs=0.06)
 
     def test_relu_is_not_beyond_degree_2(self):
         assert decay_slope(RELU, 2, 128) == pytest.approx(-2, abs=0.05)
@@ -96,7 +85,7 @@ class TestSpectrum:
 
 
 class TestClosedForm:
-    @pytest.mark.parametrize("activation", [RELU, SHIFTED_SINE, TANH], ids=lambda a: a.name)
+    @pytest.mark.parametrize("activation", [RELU, SHIFTED_SINE], ids=lambda a: a.name)
     def test_is_the_kernel_solution(self, activation):
         values = np.random.default_rng(2).normal(size=8)
         solution = kernel_interpolator(activation, np.eye(5), subcube_points(5, 3), values)
@@ -116,12 +105,6 @@ class TestClosedForm:
 
     def test_nothing_leaks_if_nothing_is_added(self):
         assert np.allclose(closed_form(RELU, VALUES, 2).values, VALUES)
-
-    def test_refuses_what_features_cannot_say(self):
-        with pytest.raises(ValueError, match=r"\(1\+x\)\^1 features have no degree 2"):
-            closed_form(polynomial(1), [1.0, -1.0, -1.0, 1.0], 3)
-        with pytest.raises(ValueError, match=r"N0 = 0 \.\. N = 1, got N0 = 2"):
-            closed_form(RELU, VALUES, 1)
 
 
 class TestSampledFeatures:
@@ -160,12 +143,10 @@ class TestSampledFeatures:
 
     def test_bound_shrinks_with_the_square_root_and_knows_its_limits(self):
         stated = sampling_error(
-            RELU, np.eye(3), subcube_points(3, 1), [1.0, 0.0], cube_points(3), np.random.default_rng(7), samples=2**12
+            RELU, np.eye(3), subcube_points(3, 1), [1.0, 0.0], cube_points(3), np.random.default_rng(7)
         )
         assert stated.bound(1) == np.inf
         assert stated.bound(4 * 10**9) == pytest.approx(stated.bound(10**9) / 2, rel=1e-3)
-        with pytest.raises(ValueError, match=r"between 0 and 1, got 1\.5"):
-            stated.bound(100, confidence=1.5)
 
 
 class TestBadInput:
@@ -174,15 +155,6 @@ class TestBadInput:
             sample_features(RELU, [[1.0], [1.0]], 3, np.random.default_rng(0))
         with pytest.raises(ValueError, match=r"got shape \(2,\)"):
             kernel_interpolator(RELU, [1.0, 0.0], [[1, 1]], [1.0])
-
-    def test_training_set(self):
-        features = sample_features(RELU, np.eye(2), 3, np.random.default_rng(0))
-        with pytest.raises(ValueError, match=r"shape \(m, 2\) with m > 0, got shape \(0, 2\)"):
-            minimum_norm(features, np.ones((0, 2)), [])
-        with pytest.raises(ValueError, match="one value a point"):
-            minimum_norm(features, [[1, 1]], [1.0, 2.0])
-        with pytest.raises(ValueError, match="finite numbers, got nan"):
-            minimum_norm(features, [[1, 1]], [np.nan])
 
     def test_values_out_of_reach(self):
         """Both points have the same projection."""
@@ -195,15 +167,3 @@ class TestBadInput:
         points = np.broadcast_to(np.ones(1), (10**7, 1))
         with pytest.raises(ValueError, match="the kernel of 10000000 x 10000000 points would need"):
             feature_kernel(RELU, [[1.0]], points, points)
-
-    def test_numbers(self):
-        with pytest.raises(ValueError, match="from 1 up, got 0"):
-            sample_features(RELU, np.eye(2), 0, np.random.default_rng(0))
-        with pytest.raises(ValueError, match="from 0 up, got -1"):
-            polynomial(-1)
-        with pytest.raises(ValueError, match=r"k = 0 \.\. N = 2, got k = 3"):
-            decay_slope(RELU, 3, 2)
-        with pytest.raises(ValueError, match="below rounding: no slope"):
-            decay_slope(polynomial(2), 3, 8)
-        with pytest.raises(ValueError, match=r"its size is 0 \.\. N0 = 1, got 2"):
-            retained_share(RELU, 2, 4, 1)

@@ -1,41 +1,40 @@
-"""What a basis is to the rest of this package: named functions on the cube, sorted by degree.
+"""Bases: named functions on the cube, sorted by degree, and the Fourier basis.
 
 The paper's linearly independent set B. The degree of an element is its degree *as a function on the cube*, that of its
 Fourier expansion: x_1 x_1 = 1 has degree 0.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldhd.boolean.cube import Points
+from ldhd.boolean.cube import Points, check_dimension, point_indices
+from ldhd.boolean.function import FourierCoefficients, Subset, is_subset
+from ldhd.boolean.memory import check_memory
 from ldhd.boolean.rational import to_fractions
+from ldhd.boolean.transform import inverse_fourier
 
-Key = Any  # hashable: tuples of 1-based indices for the Fourier basis, pairs (i, j) for PLAA, whatever a user names
-
-# Points are evaluated in blocks of at most so many entries.
-BLOCK_ENTRIES = 2**22
+Key = Any  # hashable: tuples of 1-based indices for the Fourier basis, pairs (i, j) for PLAA, numbers for GRPE
 
 
 class Basis(ABC):
-    """A linearly independent set of functions on {-1, 1}^N."""
+    """A linearly independent set of functions on {-1, 1}^N, N = `dimension`."""
 
     dimension: int
-
-    @property
-    @abstractmethod
-    def largest_degree(self) -> int:
-        """D, the largest degree of an element."""
+    largest_degree: int
+    """D, the largest degree of an element."""
 
     @abstractmethod
     def layer(self, degree: int) -> Sequence[Key]:
         """The names of the elements of this degree."""
 
     def layer_size(self, degree: int) -> int:
-        """How many elements have this degree."""
+        """The number of elements of this degree."""
         return len(self.layer(degree))
 
     @abstractmethod
@@ -45,13 +44,6 @@ class Basis(ABC):
     @abstractmethod
     def evaluate(self, points: Points, keys: Sequence[Key], exact: bool = False) -> NDArray[Any]:
         """[x, b] = b(x) for the points x, shape (m, N), and the named elements: float64, or fractions if exact."""
-
-    def __contains__(self, key: Hashable) -> bool:
-        try:
-            self.degree(key)
-        except KeyError:
-            return False
-        return True
 
     @property
     def size(self) -> int:
@@ -65,14 +57,8 @@ class Basis(ABC):
 
     def combine(self, coefficients: Mapping[Key, Any], points: Points, exact: bool = False) -> NDArray[Any]:
         """sum over b of coefficients[b] b(x) for each point x."""
-        names = list(coefficients)
-        weights = np.array([coefficients[name] for name in names], object if exact else np.float64)
-        rows = max(1, BLOCK_ENTRIES // max(1, len(names)))
-        result = to_fractions(np.zeros(len(points), int)) if exact else np.zeros(len(points))
-        if names:
-            for start in range(0, len(points), rows):
-                result[start : start + rows] = self.evaluate(points[start : start + rows], names, exact) @ weights
-        return result
+        weights = np.array(list(coefficients.values()), object if exact else np.float64)
+        return self.evaluate(points, list(coefficients), exact) @ weights
 
 
 class ListedBasis(Basis):
@@ -82,19 +68,55 @@ class ListedBasis(Basis):
         if not degrees:
             raise ValueError("a basis has at least one element")
         self.dimension = dimension
-        self.degrees = dict(degrees)
-        self._layers: dict[int, list[Key]] = {}
-        for key, degree in self.degrees.items():
-            self._layers.setdefault(degree, []).append(key)
-
-    @property
-    def largest_degree(self) -> int:
-        return max(self._layers)
+        self.degrees = degrees
+        self.largest_degree = max(degrees.values())
 
     def layer(self, degree: int) -> Sequence[Key]:
-        return tuple(self._layers.get(degree, ()))
+        return [key for key, its_degree in self.degrees.items() if its_degree == degree]
 
     def degree(self, key: Key) -> int:
         if key not in self.degrees:
             raise KeyError(f"{key!r} is no element of this basis")
         return self.degrees[key]
+
+
+class FourierBasis(Basis):
+    """The characters chi_S(x) = product of x_i over i in S, named by the rising tuple of S: (1, 3) is x_1 x_3, () is 1.
+
+    Nothing of size 2^N is kept, so N may be large as long as what is asked for is small.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        check_dimension(dimension)
+        self.dimension = self.largest_degree = dimension
+
+    def layer_size(self, degree: int) -> int:
+        return comb(self.dimension, degree)
+
+    def layer(self, degree: int) -> Sequence[Subset]:
+        # A tuple takes about 64 bytes and 8 an index, and 8 more in the list.
+        what = f"the list of the {degree}-subsets of {self.dimension} variables"
+        check_memory(self.layer_size(degree), what, bytes_each=72 + 8 * degree)
+        return list(combinations(range(1, self.dimension + 1), degree))
+
+    def degree(self, key: Any) -> int:
+        if not is_subset(key, self.dimension):
+            raise KeyError(f"{key!r} is no element of the Fourier basis: no rising tuple of 1 .. {self.dimension}")
+        return len(key)
+
+    def evaluate(self, points: Points, keys: Sequence[Subset], exact: bool = False) -> NDArray[Any]:
+        matrix = np.ones((len(points), len(keys)))
+        for degree in {len(key) for key in keys} - {0}:
+            columns = [column for column, key in enumerate(keys) if len(key) == degree]
+            subsets = np.array([keys[column] for column in columns]) - 1
+            for position in range(degree):
+                matrix[:, columns] *= points[:, subsets[:, position]]
+        return to_fractions(matrix) if exact else matrix
+
+    def combine(self, coefficients: Mapping[Subset, Any], points: Points, exact: bool = False) -> NDArray[Any]:
+        """By one inverse transform where all coefficients of a function of some variables are known."""
+        if not isinstance(coefficients, FourierCoefficients):
+            return super().combine(coefficients, points, exact)
+        check_memory(2 * len(coefficients), f"a function of {len(coefficients.variables)} variables")
+        values = inverse_fourier(coefficients.array)
+        return values[point_indices(points[:, np.array(coefficients.variables, int) - 1])]

@@ -33,16 +33,15 @@ def subcube_points(dimension: int, scale: int) -> Points:
     if not 0 <= scale <= dimension:
         raise ValueError(f"X_n exists for n = 0 .. N = {dimension}, got n = {scale}")
     check_memory(dimension * 2**scale, f"the {dimension} coordinates of 2^{scale} points", bytes_each=1)
-    points = np.ones((2**scale, dimension), np.int8)
-    indices = np.arange(2**scale)
-    for k in range(scale):
-        points[:, k] -= 2 * ((indices >> k) & 1).astype(np.int8)
-    return points
+    return points_at(np.arange(2**scale), dimension)
 
 
 def points_at(indices: NDArray[np.int64], dimension: int) -> Points:
     """The points of {-1, 1}^N with these indices: shape (m, N)."""
-    return 1 - 2 * ((indices[:, None] >> np.arange(dimension)) & 1).astype(np.int8)
+    points = np.ones((len(indices), dimension), np.int8)
+    for k in range(dimension):
+        points[:, k] -= 2 * ((indices >> k) & 1).astype(np.int8)
+    return points
 
 
 def point_indices(points: Points) -> NDArray[np.int64]:

@@ -28,13 +28,6 @@ class Encoding:
 
     alphabet: Sequence[Hashable]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alphabet", tuple(self.alphabet))
-        if len(self.alphabet) < 2:
-            raise ValueError(f"an alphabet has a blank and at least one more symbol, got {self.alphabet!r}")
-        if len(set(self.alphabet)) != len(self.alphabet):
-            raise ValueError(f"the symbols of an alphabet differ, got {self.alphabet!r}")
-
     @property
     def width(self) -> int:
         """w, the number of variables a symbol takes."""
@@ -43,15 +36,8 @@ class Encoding:
     def points(self, words: Sequence[Sequence[Hashable]], length: int) -> Points:
         """The codes of words, blanks added up to `length` symbols: shape (m, length * w)."""
         number = {symbol: number for number, symbol in enumerate(self.alphabet)}
-        numbers = np.zeros((len(words), length), np.int64)
-        for row, word in enumerate(words):
-            if len(word) > length:
-                raise ValueError(f"the word {word!r} has {len(word)} symbols, more than {length}")
-            for column, symbol in enumerate(word):
-                if symbol not in number:
-                    raise ValueError(f"{symbol!r} in {word!r} is no symbol of {self.alphabet!r}")
-                numbers[row, column] = number[symbol]
-        return points_at(numbers.reshape(-1), self.width).reshape(len(words), length * self.width)
+        padded = [[number[symbol] for symbol in word] + [0] * (length - len(word)) for word in words]
+        return points_at(np.array(padded, int).reshape(-1), self.width).reshape(len(words), length * self.width)
 
     def scale(self, points: Any) -> NDArray[np.int64]:
         """The number of symbols up to the last that is not blank."""

@@ -1,18 +1,17 @@
-"""Min-degree interpolators with respect to a basis (Definition 3)."""
+"""Min-degree interpolators with respect to a basis (Definition 3), and what follows from them: expansions, profiles."""
 
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldhd.boolean.basis import Basis
-from ldhd.boolean.characters import FourierBasis
-from ldhd.boolean.cube import Points, check_points, point_indices
+from ldhd.boolean.basis import Basis, FourierBasis, Key
+from ldhd.boolean.cube import Points, check_points, cube_points, point_indices
 from ldhd.boolean.expansion import Expansion
+from ldhd.boolean.function import BooleanFunction, FourierCoefficients
 from ldhd.boolean.layers import solve_layers
 from ldhd.boolean.rational import to_fractions
-from ldhd.boolean.subset import FourierCoefficients
 from ldhd.boolean.transform import fourier
 
 # Values at a repeated point may differ by rounding, relative to the largest value.
@@ -35,10 +34,30 @@ def min_degree_interpolator(points: Any, values: Any, basis: Basis, exact: bool 
     points = check_points(points, basis.dimension)
     if not len(points):
         raise ValueError("there are no points to interpolate; give at least one")
-    values = _read_values(values, len(points), exact)
+    values = to_fractions(values) if exact else np.asarray(values, np.float64)
+    if values.shape != (len(points),):
+        raise ValueError(f"there must be one value a point, got shape {values.shape} for {len(points)} points")
+    if not exact and not np.all(np.isfinite(values)):
+        raise ValueError(f"values are finite numbers, got {values[~np.isfinite(values)][0]}")
     first = _first_occurrences(points, values)
-    found = _solve(points[first], values[first], basis, exact)
-    return replace(found, residual=max(abs(found(points) - values).tolist()))
+    points, values = points[first], values[first]
+    coefficients: Mapping[Key, Any] | None = solve_subcube(points, values) if isinstance(basis, FourierBasis) else None
+    return Expansion(basis, coefficients or solve_layers(points, values, basis, exact), exact)
+
+
+def expand(f: BooleanFunction, basis: Basis, exact: bool = False) -> Expansion:
+    """The coefficients of f in the basis; ValueError if f is not in its span.
+
+    They are unique since a basis is linearly independent, so any interpolator on the whole cube has them.
+    """
+    if f.dimension != basis.dimension:
+        raise ValueError(f"f is a function of {f.dimension} variables, the basis of {basis.dimension}")
+    return min_degree_interpolator(cube_points(f.dimension), f.values, basis, exact)
+
+
+def degree_profile(f: BooleanFunction, basis: Basis, exact: bool = False) -> tuple[Any, ...]:
+    """The degree profile of f with respect to a basis (Definition 2), that of its expansion."""
+    return expand(f, basis, exact).degree_profile
 
 
 def solve_subcube(points: Points, values: NDArray[Any]) -> FourierCoefficients | None:
@@ -53,20 +72,6 @@ def solve_subcube(points: Points, values: NDArray[Any]) -> FourierCoefficients |
     ordered = np.empty_like(values)
     ordered[point_indices(points[:, free])] = values
     return FourierCoefficients(fourier(ordered), tuple((free + 1).tolist()), points.shape[1])
-
-
-def _solve(points: Points, values: NDArray[Any], basis: Basis, exact: bool) -> Expansion:
-    coefficients = solve_subcube(points, values) if isinstance(basis, FourierBasis) else None
-    return Expansion(basis, coefficients or solve_layers(points, values, basis, exact), exact)
-
-
-def _read_values(values: Any, count: int, exact: bool) -> NDArray[Any]:
-    array = to_fractions(values) if exact else np.asarray(values, np.float64)
-    if array.shape != (count,):
-        raise ValueError(f"there must be one value a point, got shape {array.shape} for {count} points")
-    if not exact and not np.all(np.isfinite(array)):
-        raise ValueError(f"values are finite numbers, got {array[~np.isfinite(array)][0]}")
-    return array
 
 
 def _first_occurrences(points: Points, values: NDArray[Any]) -> NDArray[np.int64]:

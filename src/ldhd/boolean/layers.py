@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ldhd.boolean.basis import Basis, Key
 from ldhd.boolean.cube import Points
 from ldhd.boolean.memory import check_memory
-from ldhd.boolean.rational import Rational, pivots, right_inverse, to_fractions
+from ldhd.boolean.rational import Rational, identity, pivots, right_inverse, to_fractions
 
 # A singular value this small next to |M| is zero. Next to |M| and not to the block at hand, which may be zero itself.
 RANK_TOLERANCE = 1e-10
@@ -77,7 +77,7 @@ def _float_layers(points: Points, values: NDArray[np.float64], basis: Basis) -> 
 
 def _exact_layers(points: Points, values: Rational, basis: Basis) -> list[Layer]:
     layers = []
-    free = to_fractions(np.eye(len(points), dtype=int))  # combinations of points on which all M_e with e < d vanish
+    free = identity(len(points))  # combinations of points on which all M_e with e < d vanish
     for keys, block in _blocks(points, basis, exact=True):
         rows, tests, free = pivots(free @ block, free)
         layers.append(Layer(keys, block, tests, right_inverse(rows)))

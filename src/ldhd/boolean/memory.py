@@ -6,16 +6,10 @@ from pathlib import Path
 # A control group (container, Slurm job) may allow less than the machine has.
 CONTROL_GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
-# What to assume where the system does not tell.
-FALLBACK_BYTES = 4 * 2**30
-
 
 def memory_limit() -> int:
     """Half of the memory of this machine or control group, in bytes: room for the caller's own arrays remains."""
-    try:
-        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        machine = FALLBACK_BYTES
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         return min(machine, int(CONTROL_GROUP_LIMIT.read_text())) // 2
     except (OSError, ValueError):  # no such file, or the word "max"

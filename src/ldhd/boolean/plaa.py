@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ldhd.boolean.basis import ListedBasis
 from ldhd.boolean.cube import Points, check_dimension, scale
+from ldhd.boolean.function import RELATIVE_ZERO
 from ldhd.boolean.rational import to_fractions
-from ldhd.boolean.rounding import RELATIVE_ZERO
 
 # How far <U, U> may be from 1.
 NORM_TOLERANCE = 1e-9

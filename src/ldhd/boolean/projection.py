@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 
 from ldhd.boolean.basis import ListedBasis
 from ldhd.boolean.cube import Points, cube_points
-from ldhd.boolean.independence import independent_degrees
+from ldhd.boolean.function import BooleanFunction, Subset
 from ldhd.boolean.memory import check_memory
 from ldhd.boolean.rational import to_fractions
-from ldhd.boolean.subset import Subset
 
 # How far V^T V may be from the identity.
 ORTHONORMAL_TOLERANCE = 1e-9
+
+# An element closer to the span of those before it than this, at length one, counts as lying in it.
+DEPENDENT_DISTANCE = 1e-10
+
+# An element this much shorter than the longest is what rounding left of a product that cancels.
+VANISHING_LENGTH = 1e-13
 
 
 class ProjectionBasis(ListedBasis):
@@ -33,15 +38,17 @@ class ProjectionBasis(ListedBasis):
         dimension, count = self.V.shape
         check_memory(4 * 2**count * 2**dimension, f"B(V) with 2^{count} elements on 2^{dimension} points")
         subsets = [subset for size in range(count + 1) for subset in combinations(range(1, count + 1), size)]
-        super().__init__(dimension, independent_degrees(self.evaluate(cube_points(dimension), subsets).T, subsets))
+        elements = self.evaluate(cube_points(dimension), subsets).T
+        _check_independent(elements, subsets)
+        degrees = (BooleanFunction(values).degree for values in elements)
+        super().__init__(dimension, dict(zip(subsets, degrees, strict=True)))
 
     def evaluate(self, points: Points, keys: Sequence[Subset], exact: bool = False) -> NDArray[Any]:
         if exact:
             projections = to_fractions(points) @ to_fractions(self.V)
         else:
             projections = points.astype(np.float64) @ self.V.astype(np.float64)
-        columns = [projections[:, np.array(key, int) - 1].prod(axis=1) for key in keys]
-        matrix = np.stack(columns, axis=1)
+        matrix = np.stack([projections[:, np.array(key, int) - 1].prod(axis=1) for key in keys], axis=1)
         return to_fractions(matrix) if exact else matrix  # the empty product of objects is the integer 1
 
 
@@ -59,3 +66,20 @@ def check_orthonormal(V: NDArray[Any]) -> NDArray[np.float64]:
             "normalise the columns of V and make them orthogonal"
         )
     return floats
+
+
+def _check_independent(elements: NDArray[np.float64], names: Sequence[Subset]) -> None:
+    """Raise a ValueError that names the first row that is zero or a combination of the rows before it.
+
+    With rows of length one, the diagonal of R in the QR decomposition of their transpose holds each row's distance from
+    the span of those before it.
+    """
+    lengths = np.linalg.norm(elements, axis=1)
+    vanishing = np.flatnonzero(lengths <= VANISHING_LENGTH * lengths.max())
+    if len(vanishing):
+        raise ValueError(f"the basis is linearly dependent: element {names[vanishing[0]]} is zero on the whole cube")
+    distances = np.abs(np.diagonal(np.linalg.qr((elements / lengths[:, None]).T, mode="r")))
+    dependent = np.flatnonzero(distances < DEPENDENT_DISTANCE)
+    if len(dependent):
+        name = names[dependent[0]]
+        raise ValueError(f"the basis is linearly dependent: element {name} is a combination of those before it")

@@ -17,52 +17,43 @@ def to_fractions(values: Any) -> Rational:
     array = np.asarray(values)
     result = np.empty(array.shape, object)
     for position, value in enumerate(array.astype(object).flat):
-        result.flat[position] = _to_fraction(value)
+        # A numpy integer inside a Fraction would overflow silently.
+        plain = value.item() if isinstance(value, np.generic) else value
+        try:
+            result.flat[position] = Fraction(plain)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"{plain!r} is no finite number") from None
     return result
 
 
-def pivots(rows: Rational, combinations: Rational) -> tuple[Rational, Rational, Rational]:
-    """Gaussian elimination of `rows`, the same operations applied to `combinations`.
+def identity(size: int) -> Rational:
+    """The identity matrix in fractions."""
+    return to_fractions(np.eye(size, dtype=int))
 
-    Returns the independent rows, their combinations, and the combinations under which the rows vanish.
+
+def pivots(rows: Rational, combinations: Rational) -> tuple[Rational, Rational, Rational]:
+    """Gauss-Jordan elimination of `rows`, the same operations applied to `combinations`.
+
+    Returns the independent rows in reduced echelon form, their combinations, and the combinations under which the rows
+    vanish.
     """
-    rows, combinations = rows.copy(), combinations.copy()
-    found = 0
+    table, found = np.concatenate([rows, combinations], axis=1), 0
     for column in range(rows.shape[1]):
-        candidates = np.flatnonzero(rows[found:, column])
+        candidates = np.flatnonzero(table[found:, column])
         if not len(candidates):
             continue
         order = [found, found + candidates[0]]
-        rows[order], combinations[order] = rows[order[::-1]], combinations[order[::-1]]
-        for below in found + np.flatnonzero(rows[found:, column])[1:]:
-            factor = rows[below, column] / rows[found, column]
-            rows[below] -= factor * rows[found]
-            combinations[below] -= factor * combinations[found]
+        table[order] = table[order[::-1]]
+        table[found] /= table[found, column]
+        for other in np.flatnonzero(table[:, column]):
+            if other != found:
+                table[other] -= table[other, column] * table[found]
         found += 1
-    return rows[:found], combinations[:found], combinations[found:]
+    reduced, combined = np.split(table, [rows.shape[1]], axis=1)
+    return reduced[:found], combined[:found], combined[found:]
 
 
 def right_inverse(rows: Rational) -> Rational:
     """B^T (B B^T)^{-1} of a matrix of independent rows: B x = c has the shortest solution B^T (B B^T)^{-1} c."""
-    return rows.T @ _inverse(rows @ rows.T) if len(rows) else rows.T
-
-
-def _inverse(matrix: Rational) -> Rational:
-    """Gauss-Jordan elimination; a Gram matrix of independent rows has nonzero pivots in its given order."""
-    size = len(matrix)
-    table = np.concatenate([matrix, to_fractions(np.eye(size, dtype=int))], axis=1)
-    for pivot in range(size):
-        table[pivot] = table[pivot] / table[pivot, pivot]
-        for row in range(size):
-            if row != pivot and table[row, pivot]:
-                table[row] = table[row] - table[row, pivot] * table[pivot]
-    return table[:, size:]
-
-
-def _to_fraction(value: Any) -> Fraction:
-    # A numpy integer inside a Fraction would overflow silently.
-    plain = value.item() if isinstance(value, np.generic) else value
-    try:
-        return Fraction(plain)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{plain!r} is no finite number") from None
+    inverse = pivots(rows @ rows.T, identity(len(rows)))[1]  # the reduced echelon form of an invertible matrix is I
+    return rows.T @ inverse

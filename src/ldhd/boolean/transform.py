@@ -28,7 +28,7 @@ def fourier(values: Any) -> NDArray[Any]:
 
     float32 stays float32, rational entries (dtype object) stay rational, all else becomes float64.
     """
-    coefficients = _copy(values)
+    coefficients = copy_values(values)
     walsh_hadamard(coefficients)
     coefficients /= len(coefficients)
     return coefficients
@@ -36,7 +36,7 @@ def fourier(values: Any) -> NDArray[Any]:
 
 def inverse_fourier(coefficients: Any) -> NDArray[Any]:
     """The values f(x) = sum over S of f^(S) chi_S(x) on the whole cube."""
-    values = _copy(coefficients)
+    values = copy_values(coefficients)
     walsh_hadamard(values)
     return values
 
@@ -61,7 +61,8 @@ def check_power_of_two(array: NDArray[Any]) -> int:
     return array.size.bit_length() - 1
 
 
-def _copy(values: Any) -> NDArray[Any]:
+def copy_values(values: Any) -> NDArray[Any]:
+    """Copy the values of a function on the cube: float32 and fractions as they are, all else as float64."""
     array = np.asarray(values)
     check_power_of_two(array)
     if array.dtype == object:

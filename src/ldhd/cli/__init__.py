@@ -9,12 +9,10 @@ import sys
 
 import typer
 
-from ldhd.cli.listing import bench, positions, tasks
-from ldhd.cli.results import report, reproduce
-from ldhd.cli.runs import evaluate, export, pack, show, unpack
-from ldhd.cli.theory import design, predict, register, verify
-from ldhd.cli.training import demo, extend, run, sweep
-from ldhd.messages import Interrupted, warn_in_one_line
+from ldhd.cli.runs import evaluate, export, pack, report, show, unpack
+from ldhd.cli.theory import bench, design, positions, predict, register, tasks, verify
+from ldhd.cli.training import demo, extend, reproduce, run, sweep
+from ldhd.process import Interrupted, warn_in_one_line
 
 app = typer.Typer(
     name="ldhd",

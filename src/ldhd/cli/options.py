@@ -1,12 +1,12 @@
 """Arguments and options that several commands share, and the printing of their results."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 if TYPE_CHECKING:
-    from ldhd.report.terminal import Result
+    from ldhd.report.terminal import View
 
 Json = Annotated[bool, Option("--json", help="Print JSON instead of a table.")]
 Out = Annotated[Path, Option(metavar="FOLDER", help="Folder of the runs.")]
@@ -22,8 +22,8 @@ Threads = Annotated[int, Option(min=1, max=1024, help="Threads of each run.")]
 Instances = Annotated[int | None, Option(min=1, max=1_000_000, help="Instances a scale; as in the run by default.")]
 
 
-def print_result(result: "Result", as_json: bool) -> None:
-    """Print the result of a command, as JSON or for the terminal."""
+def print_result(document: dict[str, Any], view: "View", as_json: bool) -> None:
+    """Print the document of a result as JSON, or its view."""
     from ldhd.report import terminal
 
-    terminal.print_result(result, as_json)
+    terminal.print_result(document, view, as_json)

@@ -18,10 +18,10 @@ def evaluate(
 ) -> None:
     """Test a finished run at new scales, without training."""
     from ldhd.experiments import evaluate_run
-    from ldhd.report.output import Evaluation
+    from ldhd.report.output import show_evaluation
 
     scales = parse_range(test_scales, "--test-scales")
-    print_result(Evaluation(*evaluate_run(folder, scales, instances, device)), as_json)
+    print_result(*show_evaluation(*evaluate_run(folder, scales, instances, device)), as_json)
 
 
 def show(
@@ -31,9 +31,36 @@ def show(
     as_json: Json = False,
 ) -> None:
     """One instance: what the model writes, its first error, its anchors, and its attention on what it needs."""
-    from ldhd.report.instance import trace_run
+    from ldhd.report.output import trace_run
 
-    print_result(trace_run(folder, prompt, device), as_json)
+    print_result(*trace_run(folder, prompt, device), as_json)
+
+
+def report(
+    runs: Annotated[list[Path], Argument(metavar="RUNS...", help="Folders of runs, or folders of such folders.")],
+    out: Annotated[Path, Option("-o", "--out", metavar="FILE", help="The report.")] = Path("report.html"),
+    ledger: Annotated[Path | None, Option(metavar="FILE", help="From `ldhd verify --json`.")] = None,
+    predictions: Annotated[Path | None, Option(metavar="FILE", help="From `ldhd predict --json`.")] = None,
+    bench: Annotated[list[Path] | None, Option(metavar="FILE", help="From `ldhd bench --json`; repeatable.")] = None,
+    figures: Annotated[
+        Path | None, Option(metavar="FOLDER", help="Also draw every figure here, as PNG and PDF.")
+    ] = None,
+    title: Annotated[str, Option(metavar="TEXT", help="Heading of the report.")] = "Length generalization",
+    as_json: Json = False,
+) -> None:
+    """One HTML file that opens offline: curves, statistics, error maps, anchors, ledger, from records alone."""
+    from ldhd.report.html import read_document, write_report
+
+    written = write_report(
+        runs,
+        out,
+        ledger=read_document(ledger, "claims") if ledger else None,
+        predictions=read_document(predictions, "predictions") if predictions else None,
+        benchmarks=[read_document(path, "cases") for path in bench or []],
+        title=title,
+        figures=figures,
+    )
+    print_result(written.document(), written.view(), as_json)
 
 
 def export(
@@ -53,7 +80,8 @@ def export(
     from ldhd.hf import export_run
 
     scales = None if test_scales is None else parse_range(test_scales, "--test-scales")
-    print_result(export_run(folder, out, test_scales=scales, instances=instances, lm_eval=lm_eval), as_json)
+    exported = export_run(folder, out, test_scales=scales, instances=instances, lm_eval=lm_eval)
+    print_result(exported.document(), exported.view(), as_json)
 
 
 def pack(
@@ -66,7 +94,8 @@ def pack(
     """
     from ldhd.experiments import packing
 
-    print_result(packing.pack(folder), as_json)
+    packed = packing.pack(folder)
+    print_result(packed.document(), packed.view(), as_json)
 
 
 def unpack(
@@ -79,4 +108,5 @@ def unpack(
     """Write the runs of a packed study as folders again, without the weights that packing dropped."""
     from ldhd.experiments import packing
 
-    print_result(packing.unpack(study, out), as_json)
+    unpacked = packing.unpack(study, out)
+    print_result(unpacked.document(), unpacked.view(), as_json)

@@ -1,11 +1,13 @@
-"""Commands that predict and verify without training."""
+"""Commands that need no runs: predictions, claims, lists of what there is, benchmarks."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
 from ldhd.cli.options import Json, Scales, print_result
+from ldhd.names import lookup_only
 from ldhd.parsing import parse_range, parse_settings
 
 
@@ -26,7 +28,7 @@ def predict(
 ) -> None:
     """Say before training whether an embedding will carry a task to larger scales, and why."""
     from ldhd.experiments.predictions import predictions
-    from ldhd.report.prediction import Predictions, compare_measured
+    from ldhd.report.theory import compare_measured, show_predictions
 
     found = predictions(
         [task],
@@ -37,19 +39,20 @@ def predict(
         settings=parse_settings(settings or []),
     )
     comparisons = None if measured is None else compare_measured(measured, task)
-    print_result(Predictions(list(found), comparisons, explain), as_json)
+    print_result(*show_predictions(list(found), comparisons, explain), as_json)
 
 
 def register(
     file: Annotated[Path, Argument(metavar="FILE", help="Where to write them.")] = Path("results/predictions.json"),
 ) -> None:
     """Write down the predictions of every task with every embedding, to be committed before the runs that test them."""
-    from ldhd.experiments.predictions import registered_count, registered_matrix
-    from ldhd.report.prediction import write_register
+    from ldhd.experiments.predictions import registered_matrix
     from ldhd.report.progress import watch
+    from ldhd.report.theory import write_register
 
     file.parent.mkdir(parents=True, exist_ok=True)  # before the minutes that it takes
-    named = list(watch(registered_matrix(), registered_count(), "predictions"))
+    total, predictions = registered_matrix()
+    named = list(watch(predictions, total, "predictions"))
     write_register(file, named)
     print(f"{len(named)} predictions: {file}")
 
@@ -65,10 +68,10 @@ def design(
 ) -> None:
     """What an embedding for this task must be able to tell apart, and which embeddings do."""
     from ldhd.experiments.predictions import designed
-    from ldhd.report.prediction import DesignResult
+    from ldhd.report.theory import show_design
 
     scales = None if train_scales is None else parse_range(train_scales, "--train-scales")
-    print_result(DesignResult(*designed(task, scales, parse_range(test_scales, "--test-scales"), layers)), as_json)
+    print_result(*show_design(*designed(task, scales, parse_range(test_scales, "--test-scales"), layers)), as_json)
 
 
 def verify(
@@ -80,12 +83,59 @@ def verify(
 ) -> None:
     """The ledger of the paper's claims, computed: what holds, what holds corrected, what fails."""
     from ldhd.report.figures.theory import draw_theory
-    from ldhd.report.ledger import Ledger
     from ldhd.report.progress import watch
+    from ldhd.report.theory import show_ledger
     from ldhd.theory.ledger import CLAIMS, verify
 
     found = verify(claims or ())
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
     entries = list(watch(found, len(claims or CLAIMS), "claims"))
-    print_result(Ledger(entries, draw_theory(figures) if figures is not None else []), as_json)
+    print_result(*show_ledger(entries, draw_theory(figures) if figures is not None else []), as_json)
+
+
+def tasks(
+    task: Annotated[str | None, Argument(metavar="[TASK]", help="A task or module:Class; all by default.")] = None,
+    scale: Annotated[int, Option(min=1, max=100_000, help="Scale of the examples.")] = 3,
+    count: Annotated[int, Option(min=1, max=100_000, help="How many examples of one task.")] = 3,
+    seed: Annotated[int, Option(min=0, help="Seed of the examples.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """The tasks, with worked examples."""
+    from ldhd.report.listing import list_examples, list_tasks
+
+    shown = list_tasks(scale, seed) if task is None else list_examples(task, scale, count, seed)
+    print_result(*shown, as_json)
+
+
+def positions(as_json: Json = False) -> None:
+    """The position embeddings and their options."""
+    from ldhd.report.listing import list_positions
+
+    print_result(*list_positions(), as_json)
+
+
+def bench(
+    names: Annotated[
+        list[str] | None,
+        Argument(metavar="[NAME]...", help="attention, step, decode, sweep, wht; all by default."),
+    ] = None,
+    threads: Annotated[
+        int | None, Option(min=1, max=1024, help="Threads to compute with; all cores by default.")
+    ] = None,
+    figures: Annotated[Path | None, Option(metavar="FOLDER", help="Also draw cost against length here.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Benchmarks: ratios to the opponents, each measured in one run. Minutes; leave the machine idle."""
+    from ldhd.bench import BENCHMARKS
+    from ldhd.process import prepare
+    from ldhd.report.bench import show_benchmarks
+    from ldhd.report.progress import watch
+
+    chosen = [lookup_only(name, BENCHMARKS, "benchmark") for name in names or BENCHMARKS]
+    if figures is not None:
+        figures.mkdir(parents=True, exist_ok=True)
+    prepare(threads or os.cpu_count() or 1)
+    measured = watch((run_benchmark() for run_benchmark in chosen), len(chosen), "benchmarks")
+    cases = [case for found in measured for case in found]
+    print_result(*show_benchmarks(cases, figures), as_json)

@@ -1,6 +1,7 @@
 """Commands that train."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -36,7 +37,8 @@ def run(
     from ldhd.experiments.config import make_configs
     from ldhd.report.output import draw_runs
     from ldhd.report.progress import ProgressBars
-    from ldhd.sweep import train_all
+    from ldhd.sweep import run_all, run_together
+    from ldhd.train import parallel
 
     configs = make_configs(
         task,
@@ -50,9 +52,12 @@ def run(
         device=device,
     )
     with ProgressBars() as bars:
-        records = train_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
+        if parallel.processes_started() > 1:
+            records = run_together(configs, out, threads, context.obj, bars)
+        else:
+            records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
     if records:  # under torchrun the first process has them
-        print_result(draw_runs(configs, records, out), as_json)
+        print_result(*draw_runs(configs, records, out), as_json)
 
 
 def sweep(
@@ -74,7 +79,8 @@ def sweep(
 
     Given twice at once, on the same folder, the two share the runs. Exit code 1 if a run failed for good.
     """
-    from ldhd.report.sweep import SweepSummary, SweepView
+    from ldhd.report.output import summarize_sweep
+    from ldhd.report.progress import SweepView
     from ldhd.sweep import in_processes, on_ray, run_sweep
     from ldhd.sweep.file import read_sweep
 
@@ -92,8 +98,62 @@ def sweep(
             on_progress=view.on_progress,
             on_completed=view.on_completed,
         )
-    print_result(SweepSummary(configs, result.records, result.failures), as_json)
+    print_result(*summarize_sweep(configs, result.records, result.failures), as_json)
     if result.failures:
+        raise Exit(1)
+
+
+def reproduce(
+    context: Context,
+    names: Annotated[
+        list[str] | None,
+        Argument(metavar="[FIGURE]...", help="Such as fig2a, cot, priming, record, or all of the paper."),
+    ] = None,
+    size: Annotated[
+        str, Option(metavar="SIZE", help="quick (one seed), full (three or more) or paper (GPT-2, for GPUs).")
+    ] = "quick",
+    listed: Annotated[bool, Option("--list", help="Show what there is, its time and its stored result.")] = False,
+    seeds: Annotated[str | None, Option(metavar="SEEDS", help="Such as 0-9; those of the size by default.")] = None,
+    steps: Annotated[
+        int | None, Option(min=1, max=10**12, help="Stop training after so many steps, to try a preset out.")
+    ] = None,
+    out: Annotated[
+        Path | None, Option(metavar="FOLDER", help="Folder of runs and figures; reproduced/SIZE by default.")
+    ] = None,
+    finished_only: Annotated[
+        bool, Option("--finished", help="Draw the runs that are finished; train nothing.")
+    ] = False,
+    device: Device = "cpu",
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """The paper's figures: train what each shows, draw it, and hold it against what the paper says.
+
+    Runs that several figures share, or that are finished already, are done once. Exit code 1 if a run failed for good.
+    """
+    if listed or not names:
+        from ldhd.report.listing import list_presets
+
+        print_result(*list_presets(size), as_json)
+        return
+
+    from ldhd.report.reproduction import reproduce
+
+    document, view, problems = reproduce(
+        names,
+        size,
+        seeds=None if seeds is None else parse_range(seeds, "--seeds", SEEDS),
+        steps=steps,
+        out=out,
+        finished_only=finished_only,
+        device=device,
+        workers=workers,
+        command=context.obj,
+    )
+    print_result(document, view, as_json)
+    for line in problems:
+        print(line, file=sys.stderr)
+    if document["failures"]:
         raise Exit(1)
 
 
@@ -118,7 +178,7 @@ def extend(
     out = common_folder(folders)
     with ProgressBars() as bars:
         records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
-    print_result(draw_runs(configs, records, out), as_json)
+    print_result(*draw_runs(configs, records, out), as_json)
 
 
 def demo(
@@ -127,8 +187,8 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """RPE-Square against RPE on copy, trained on scales 1-5 and tested to 10, and the ledger: ends with a report."""
-    from ldhd.report.demo import run_demo
+    from ldhd.report.reproduction import run_demo
 
     if not as_json:
         print("Training RPE and RPE-Square on copy, scales 1-5, then checking the paper's claims; minutes.", flush=True)
-    print_result(run_demo(out, context.obj), as_json)
+    print_result(*run_demo(out, context.obj), as_json)

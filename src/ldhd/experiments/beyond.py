@@ -15,7 +15,7 @@ RECORD = tuple(
         task=task,
         # aligned addition is trained at the width of its largest test scale
         test_scales=tuple(range(1, 9)) if task == "addition-aligned" else FAR.test_scales,
-        settings=defaults_of(task, "latent-window").settings,
+        settings=defaults_of(task, "latent-window")[1],
     )
     for task in ("copy", "addition", "parity", "multiplication", "division", "addition-mod10", "addition-aligned")
 )

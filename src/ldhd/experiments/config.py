@@ -8,16 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ldhd.experiments import parts
 from ldhd.experiments.defaults import defaults_of
-from ldhd.experiments.parts import (
-    PositionOptions,
-    assign_settings,
-    explain,
-    load_task,
-    outline,
-    position_options,
-    position_terms,
-)
 from ldhd.model import MODELS, ModelConfig
 from ldhd.names import lookup_only
 from ldhd.positions.position import TABLE_STD, Position
@@ -48,7 +40,7 @@ class RunConfig(BaseModel):
     format_version: int = Field(default=FORMAT_VERSION, ge=FORMAT_VERSION, le=TABLES_FOLLOW_MODEL)
     task: str
     position: str
-    position_options: PositionOptions
+    position_options: parts.PositionOptions
     model: str
     """Name of the model, whose meaning at the time of the run is `model_options`."""
     model_options: ModelConfig
@@ -112,25 +104,26 @@ def make_config(
     `position.X` or `position.TERM.X`, `model.X`, `train.X` and `test_instances` to values. With `built`, it is checked
     that the model can be built. Raises ValueError if a name, a setting or its value is not allowed.
     """
-    loaded = load_task(task)
-    defaults = defaults_of(task, position, model)
-    settings = settings or {}
+    loaded = parts.load_task(task)
+    model, defaults = defaults_of(task, position, model)
+    settings = dict(settings or {})
     if steps is not None:
         if "train.steps" in settings:
             raise ValueError(f"steps are given twice: {steps} and train.steps={settings['train.steps']}")
-        settings = {**settings, "train.steps": steps}
-    parts, rest = _split({**defaults.settings, **settings})
-    version = rest.pop("format_version", None)
+        settings["train.steps"] = steps
+    by_part, rest = _split({**defaults, **settings})
     scales = tuple(loaded.train_scales if train_scales is None else train_scales)
-    train = {"samples": loaded.latent.training_size(scales), **parts["train"]}
-    size = {**lookup_only(defaults.model, MODELS, "model").model_dump(), **parts["model"]}
+    train = {"samples": loaded.latent.training_size(scales), **by_part["train"]}
+    size = {**lookup_only(model, MODELS, "model").model_dump(), **by_part["model"]}
+    has_tables = any(kind.initialise is not Position.initialise for kind in parts.position_terms(position).values())
+    follows = has_tables and size["weight_std"] != TABLE_STD
+    rest.setdefault("format_version", TABLES_FOLLOW_MODEL if follows else FORMAT_VERSION)
     try:
         config = RunConfig(
-            format_version=version or _format_version(position, size["weight_std"]),
             task=task,
             position=position,
-            position_options=position_options(position, parts["position"]),
-            model=defaults.model,
+            position_options=parts.position_options(position, by_part["position"]),
+            model=model,
             model_options=ModelConfig(**size),
             train=TrainConfig(**train),
             train_scales=scales,
@@ -141,16 +134,10 @@ def make_config(
         )
     except ValidationError as error:
         prefix = {"ModelConfig": "model.", "TrainConfig": "train."}.get(error.title, "")
-        raise ValueError(explain(error, prefix)) from None
+        raise ValueError(parts.explain(error, prefix)) from None
     if built:
-        outline(config.model_options, config.position, config.position_options)
+        parts.outline(config.model_options, config.position, config.position_options)
     return config
-
-
-def _format_version(position: str, weight_std: float) -> int:
-    """Return the version of a new config: the later one where tables follow a standard deviation that is not theirs."""
-    has_tables = any(kind.initialise is not Position.initialise for kind in position_terms(position).values())
-    return TABLES_FOLLOW_MODEL if has_tables and weight_std != TABLE_STD else FORMAT_VERSION
 
 
 def make_configs(
@@ -169,16 +156,12 @@ def make_configs(
     """
     if len(set(positions)) != len(positions):
         raise ValueError(f"a position is named twice in {','.join(positions)}")
-    settings = settings or {}
-    common = {key: value for key, value in settings.items() if not key.startswith("position.")}
-    overrides = assign_settings(positions, {key: value for key, value in settings.items() if key not in common})
-    configs = []
-    for position in positions:
-        own = {**common, **{f"position.{name}": value for name, value in overrides[position].items()}}
-        for seed in seeds:
-            once = built and seed == seeds[0]  # the same model for all seeds
-            configs.append(make_config(task, position, seed=seed, settings=own, built=once, **options))
-    return configs
+    return [
+        # all seeds have the same model, so that it is built once
+        make_config(task, position, seed=seed, settings=own, built=built and seed == seeds[0], **options)
+        for position, own in parts.assign_settings(positions, settings or {}).items()
+        for seed in seeds
+    ]
 
 
 FIELDS = {"model": ModelConfig.model_fields, "train": TrainConfig.model_fields}
@@ -187,17 +170,17 @@ FIELDS = {"model": ModelConfig.model_fields, "train": TrainConfig.model_fields}
 
 def _split(settings: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """Return the settings of each part by their names within it, and those of the run itself."""
-    parts: dict[str, dict[str, Any]] = {"position": {}, "model": {}, "train": {}}
-    rest = {}
+    by_part: dict[str, dict[str, Any]] = {"position": {}, "model": {}, "train": {}}
+    rest: dict[str, Any] = {}
     for key, value in settings.items():
         part, _, name = key.partition(".")
         known = FIELDS.get(part)
         if known is not None and name not in known:
             raise ValueError(f"there is no setting {key!r}; there are {', '.join(f'{part}.{name}' for name in known)}")
-        if part in parts and name:
-            parts[part][name] = value
+        if part in by_part and name:
+            by_part[part][name] = value
         elif key in ("test_instances", "format_version"):
             rest[key] = value
         else:
             raise ValueError(f"there is no setting {key!r}; settings are position.X, model.X, train.X, test_instances")
-    return parts, rest
+    return by_part, rest

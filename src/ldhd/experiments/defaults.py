@@ -1,16 +1,6 @@
 """The defaults of a run, chosen by tuning; see results/tuning.md."""
 
-from dataclasses import dataclass, field
 from typing import Any
-
-
-@dataclass(frozen=True)
-class Defaults:
-    """A model, and settings by their dotted names."""
-
-    model: str
-    settings: dict[str, Any] = field(default_factory=dict)
-
 
 RECIPE: dict[str, Any] = {
     "model.heads": 8,
@@ -42,15 +32,13 @@ RECIPE_BY_TASK: dict[str, dict[str, Any]] = {
 }
 
 
-def defaults_of(task: str, position: str, model: str | None = None) -> Defaults:
-    """Return the defaults of an embedding on a task; with an explicit model the recipe is not used."""
+def defaults_of(task: str, position: str, model: str | None = None) -> tuple[str, dict[str, Any]]:
+    """Return the model of an embedding on a task, and its settings; with an explicit model the recipe is not used."""
     if position == "latent-window" and model is None:
-        return Defaults("small", {**RECIPE, **RECIPE_BY_TASK.get(task, {})})
+        return "small", {**RECIPE, **RECIPE_BY_TASK.get(task, {})}
     if task == "copy":
         # the smallest depth that fits within these steps: with one layer of four heads RPE-Square fits after 100 of
         # them, plain RPE not yet after 800; with eight heads some seeds of RPE-Square do not generalise
         train = {"train.steps": 800, "train.learning_rate": 2e-3, "train.weight_decay": 0.3}
-        return Defaults(model or ("small" if position == "rpe-square" else "small-2"), train)
-    if task == "addition":
-        return Defaults(model or "base", {"train.steps": 1500, "train.weight_decay": 0.3})
-    return Defaults(model or "base")
+        return model or ("small" if position == "rpe-square" else "small-2"), train
+    return model or "base", {"train.steps": 1500, "train.weight_decay": 0.3} if task == "addition" else {}

@@ -1,12 +1,9 @@
 """Groups of runs that differ in the seed alone, with labels made from the settings that differ between groups.
 
-Two runs belong to one group if their configs are equal but for these fields:
-
-- `seed`;
-- `extended_from`, of which only counts whether it is set: each seed of an extended group names a parent of its own,
-  and a run that was trained in two stages is not the same experiment as one that was trained at once.
-
-Every other field counts, `device` included: otherwise one seed on two devices would be counted as two seeds.
+Two runs belong to one group if their configs are equal but for `seed` and `extended_from`. Of the latter only counts
+whether it is set: each seed of an extended group names a parent of its own, and a run that was trained in two stages is
+not the same experiment as one that was trained at once. Every other field counts, `device` included: otherwise one seed
+on two devices would be counted as two seeds.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ldhd.experiments.config import RunConfig
-from ldhd.experiments.record import Record
+from ldhd.experiments.folder import Record
 from ldhd.parsing import format_range
 from ldhd.statistics import Mean, Share, mean_interval, success_rate
 
@@ -28,13 +25,12 @@ GENERALISES, FAILS, ENOUGH_SEEDS = 0.9, 0.5, 3
 
 @dataclass(frozen=True)
 class Group:
-    """All seeds of one setting of one embedding on one task, failures included."""
+    """All seeds of one setting of one embedding on one task, failures included; `scales` are its test scales."""
 
     task: str
     position: str
     model: str
     records: tuple[Record, ...]
-    """One record for each finished seed."""
     options: tuple[str, ...] = ()
     """The settings, such as `train.steps=100`, in which groups of this task and position differ."""
     label: str = ""
@@ -44,7 +40,6 @@ class Group:
 
     @property
     def scales(self) -> list[int]:
-        """The test scales."""
         return sorted({result.scale for record in self.records for result in record.results})
 
     @property
@@ -157,20 +152,20 @@ def settings_of(config: RunConfig) -> dict[str, Any]:
 
 
 def differences(configs: Sequence[RunConfig]) -> list[tuple[str, ...]]:
-    """Return for each config the settings in which it differs from others of its task and position.
+    """Return for each config the settings, such as `train.steps=100`, that differ within its task and position.
 
-    Each setting is written as `--set` takes it, such as `train.steps=100`. Options that a model's name stands for
-    are left out.
+    Options that a model's name stands for are left out.
     """
-    flat = [settings_of(config) for config in configs]
-    rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for config, own in zip(configs, flat, strict=True):
-        rows.setdefault((config.task, config.position), []).append(own)
-    keys = {alike: _differing(found) for alike, found in rows.items()}
-    return [
-        tuple(f"{key}={_written(own.get(key))}" for key in keys[config.task, config.position])
-        for config, own in zip(configs, flat, strict=True)
+    rows = [
+        # scales as a range, everything else as it is
+        {key: format_range(value) if isinstance(value, tuple) else value for key, value in settings_of(config).items()}
+        for config in configs
     ]
+    alike: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        alike.setdefault((row["task"], row["position"]), []).append(row)
+    keys = {shared: _differing(found) for shared, found in alike.items()}
+    return [tuple(f"{key}={row.get(key)}" for key in keys[row["task"], row["position"]]) for row in rows]
 
 
 def _label(group: Group, groups: Sequence[Group]) -> str:
@@ -179,29 +174,19 @@ def _label(group: Group, groups: Sequence[Group]) -> str:
     extra = [group.model] if len(models) > 1 else []
     alike = (group.task, group.position, group.model)
     rivals = [other for other in groups if (other.task, other.position, other.model) == alike and other is not group]
-    for option in sorted(group.options, key=_rank):
+    # training scales first, options of the model last
+    for option in sorted(group.options, key=lambda o: (not o.startswith("train_scales="), o.startswith("model."))):
         if any(option not in rival.options for rival in rivals):
             extra.append(option)
             rivals = [rival for rival in rivals if option in rival.options]
     return f"{group.position} ({', '.join(extra)})" if extra else group.position
 
 
-def _rank(option: str) -> int:
-    """Return the order in which options enter a label: training scales first, options of the model last."""
-    return 0 if option.startswith("train_scales=") else 2 if option.startswith("model.") else 1
-
-
 def _differing(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Return the keys whose values differ; an option of the model must differ between models of one name."""
     found = []
-    models = {row["model"] for row in rows}
     for key in dict.fromkeys(key for row in rows for key in row):
-        values = {(row["model"] if key.startswith("model.") else "", repr(row.get(key))) for row in rows}
-        if len(values) > (len(models) if key.startswith("model.") else 1):
+        names = [row["model"] if key.startswith("model.") else "" for row in rows]
+        if len({(name, repr(row.get(key))) for name, row in zip(names, rows, strict=True)}) > len(set(names)):
             found.append(key)
     return found
-
-
-def _written(value: Any) -> str:
-    """Write scales as a range, everything else as it is."""
-    return format_range(value) if isinstance(value, tuple) else str(value)

@@ -79,10 +79,9 @@ def extended(path: Path, steps: int, schedule_steps: int | None = None) -> RunCo
     if steps <= earlier.train.steps:
         raise ValueError(f"{path} was trained for {earlier.train.steps} steps already; --steps must be above that")
     before = earlier.train.schedule_steps
-    kept = before if before is not None and before >= steps else None
+    schedule_steps = schedule_steps or (before if before is not None and before >= steps else None)
     try:
-        options = {**earlier.train.model_dump(), "steps": steps, "schedule_steps": schedule_steps or kept}
-        train = TrainConfig(**options)
+        train = TrainConfig(**{**earlier.train.model_dump(), "steps": steps, "schedule_steps": schedule_steps})
     except ValidationError as error:
         raise ValueError(explain(error, "train.")) from None
     return earlier.model_copy(update={"train": train, "extended_from": earlier.hash})

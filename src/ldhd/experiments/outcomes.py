@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from statistics import mean
 
 from ldhd.experiments.config import RunConfig
+from ldhd.experiments.folder import Record
 from ldhd.experiments.groups import FAILS, GENERALISES, Group, by_setting, group_runs, setting
 from ldhd.experiments.parts import outline
 from ldhd.experiments.preset import Claim, Preset
-from ldhd.experiments.record import Record
 
 GUESS, CHANCE = 0.75, 0.05
 """Exact match up to `GUESS` is nearer to a guess between two answers than to the truth, and above `CHANCE` it is better
@@ -17,7 +17,7 @@ than chance. The claims `high` and `low` are what verdicts call generalising and
 
 @dataclass(frozen=True)
 class Outcome:
-    """One group of a preset at its largest test scale."""
+    """One group of a preset at its largest test scale, and its extrapolation factor."""
 
     task: str
     label: str
@@ -28,16 +28,13 @@ class Outcome:
     fitted: int
     """The number of seeds that fit the training scales."""
     scale: int
-    """The largest test scale."""
     exact: float
-    """Exact match there, averaged over all seeds."""
+    """Exact match at that scale, averaged over all seeds."""
     by_seed: tuple[float, ...]
-    """Exact match there, of each seed."""
     claim: Claim
     agrees: bool | None
     """Whether the measurement agrees with the claim of the paper, None if there is no claim that can be checked."""
     factor: float
-    """The extrapolation factor."""
     parameters: int
     seconds: float
     """Time of training, averaged over seeds."""
@@ -46,12 +43,10 @@ class Outcome:
 
 
 def preset_groups(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> list[Group]:
-    """Return the groups of a preset that have records, labelled by its view, in the order of the configs."""
+    """Return the groups of a preset that have records, labelled by its view."""
     firsts = [seeds[0] for seeds in by_setting(configs)]
     labels = dict(zip(map(setting, firsts), preset.view.labels(firsts), strict=True))
-    by_hash = {record.hash: record for record in records}
-    found = [by_hash[config.hash] for config in configs if config.hash in by_hash]
-    groups = group_runs(found, {config.hash: config for config in configs})
+    groups = group_runs(records, {config.hash: config for config in configs})
     return [replace(group, label=labels[setting(group.config)]) for group in groups if group.config is not None]
 
 
@@ -65,6 +60,7 @@ def outcomes(
         config, exact = group.config, means[group.task, group.label]
         assert config is not None
         claim = preset.claim(config)
+        model = outline(config.model_options, config.position, config.position_options)
         yield Outcome(
             task=group.task,
             label=group.label,
@@ -78,7 +74,7 @@ def outcomes(
             claim=claim,
             agrees=_agrees(claim, exact, means.get((group.task, "rpe-square"), best)),
             factor=group.factor(),
-            parameters=_parameters(config),
+            parameters=sum(weights.numel() for weights in model.parameters()),
             seconds=round(mean(record.seconds for record in group.records), 1),
             predicted=(predicted or {}).get(config.hash),
         )
@@ -100,16 +96,5 @@ def smallest_depths(found: Sequence[Outcome]) -> list[Outcome]:
 
 
 def _agrees(claim: Claim, exact: float, rpe_square: float) -> bool | None:
-    if claim == "unspecified":
-        return None
-    return {
-        "high": exact >= GENERALISES,
-        "low": exact <= FAILS,
-        "guess": exact <= GUESS,
-        "between": CHANCE < exact <= rpe_square,
-    }[claim]
-
-
-def _parameters(config: RunConfig) -> int:
-    model = outline(config.model_options, config.position, config.position_options)
-    return sum(parameter.numel() for parameter in model.parameters())
+    within = {"high": exact >= GENERALISES, "low": exact <= FAILS, "guess": exact <= GUESS}
+    return {**within, "between": CHANCE < exact <= rpe_square}.get(claim)

@@ -4,8 +4,8 @@ import contextlib
 import json
 import lzma
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,6 @@ from ldhd.experiments.folder import RunFolder
 from ldhd.experiments.studies import PackedRun, Study
 from ldhd.files import BadFileError, load_json, sealed, write_bytes, write_json, write_value
 from ldhd.lease import HeldError, holding
-
-Lines = dict[str, dict[str, Any]]
-"""Hash of a run -> what a file of the packed study holds of it."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Conversion:
     """Kinds of files that were not kept, and of how many runs."""
 
     def document(self) -> dict[str, Any]:
-        return {"study": str(self.study), "runs": self.runs, "left": self.left, "dropped": self.dropped}
+        return {**asdict(self), "study": str(self.study)}
 
     def view(self) -> Iterator[str]:
         yield f"{len(self.runs)} runs: {self.study}"
@@ -53,13 +50,13 @@ def pack(path: Path) -> Conversion:
         reasons = "".join(f"; {name}: {reason}" for name, reason in left.items())
         raise ValueError(f"{path} holds no folder of a finished run{reasons}")
     study = Study(path)
-    runs: Lines = {run.hash: run.line() for run in study.packed if run.hash is not None}
+    runs = {name: run.line for name, run in study.packed_by_hash.items()}
     if len(runs) < len(study.packed):
         raise BadFileError(f"{study.runs_path} is damaged; nothing was packed")
     metrics, traces = dict(study.packed_metrics), dict(study.packed_traces)
     for folder in folders:
         name = folder.path.name
-        runs[name] = {"config": load_json(folder.config_path), "record": load_json(folder.record_path)}
+        runs[name] = _line(folder)
         metrics[name] = sealed({"hash": name, "rows": folder.metrics()})
         if folder.trace_path.exists():
             traces[name] = {"hash": name, "trace": load_json(folder.trace_path)}
@@ -69,9 +66,17 @@ def pack(path: Path) -> Conversion:
     written = Study(path)
     for folder in folders:
         _check_agrees(folder, written)
-    dropped = _dropped(folders)
-    packed = [folder.path.name for folder in folders if _remove(folder, left)]
-    return Conversion(study.runs_path, packed, left, dropped)
+    kinds = {"weights": [f.weights_path for f in folders], "checkpoints": [f.checkpoints for f in folders]}
+    counts = {kind: sum(path.exists() for path in paths) for kind, paths in kinds.items()}
+    packed = []
+    for folder in folders:
+        try:
+            with holding(folder.path, wait=False):
+                shutil.rmtree(folder.path)
+            packed.append(folder.path.name)
+        except HeldError as error:
+            left[folder.path.name] = str(error)
+    return Conversion(study.runs_path, packed, left, {kind: count for kind, count in counts.items() if count})
 
 
 def unpack(path: Path, out: Path | None = None) -> Conversion:
@@ -93,11 +98,11 @@ def unpack(path: Path, out: Path | None = None) -> Conversion:
 def _unpack_run(run: PackedRun, folder: RunFolder) -> None:
     """Write the folder of a packed run; BadFileError unless it is then finished with the same record."""
     with holding(folder.path):
-        write_value(folder.config_path, run.line()["config"])
+        write_value(folder.config_path, run.line["config"])
         folder.write_metrics(run.metrics())
         with contextlib.suppress(FileNotFoundError):  # not every trace is kept
             write_json(folder.trace_path, run.trace())
-        write_value(folder.record_path, run.line()["record"])
+        write_value(folder.record_path, run.line["record"])
         if folder.finished(run.config()) != run.record():
             raise BadFileError(f"{folder.path} does not agree with {run.source}; the packed study is kept")
 
@@ -122,35 +127,23 @@ def _finished_folders(path: Path) -> tuple[list[RunFolder], dict[str, str]]:
     return found, left
 
 
+def _line(folder: RunFolder) -> dict[str, Any]:
+    """Return the line of a run in `runs.jsonl`."""
+    return {"config": load_json(folder.config_path), "record": load_json(folder.record_path)}
+
+
 def _check_agrees(folder: RunFolder, study: Study) -> None:
     """Raise BadFileError unless the packed study, as read back, holds what the folder does."""
-    run = study.packed_run(folder.path.name)
+    run = study.packed_by_hash.get(folder.path.name)
     agrees = (
         run is not None
-        and run.line() == {"config": load_json(folder.config_path), "record": load_json(folder.record_path)}
+        and run.line == _line(folder)
         and run.finished(folder.config()) == folder.record()
         and run.metrics() == folder.metrics()
         and (not folder.trace_path.exists() or run.trace() == folder.trace())
     )
     if not agrees:
         raise BadFileError(f"{study.runs_path} does not agree with {folder.path}; no folder was removed")
-
-
-def _remove(folder: RunFolder, left: dict[str, str]) -> bool:
-    """Remove the folder of a packed run unless another process works on it."""
-    try:
-        with holding(folder.path, wait=False):
-            shutil.rmtree(folder.path)
-    except HeldError as error:
-        left[folder.path.name] = str(error)
-        return False
-    return True
-
-
-def _dropped(folders: Sequence[RunFolder]) -> dict[str, int]:
-    weights = sum(folder.weights_path.exists() for folder in folders)
-    checkpoints = sum(folder.checkpoints.exists() for folder in folders)
-    return {name: count for name, count in (("weights", weights), ("checkpoints", checkpoints)) if count}
 
 
 def _write_lines(path: Path, lines: Mapping[str, Any], encode: Callable[[bytes], bytes]) -> None:

@@ -70,30 +70,24 @@ def option_names(position: str) -> set[str]:
 
 
 def assign_settings(positions: Iterable[str], settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Give each position those of the settings `position.X` that it takes: position -> {X: value}.
-
-    Raises ValueError for a setting that no position takes.
-    """
-    known = {position: option_names(position) for position in positions}
-    everywhere = {f"position.{name}" for names in known.values() for name in names}
+    """Give each position the settings `position.X` it takes, and all others; ValueError for one that none takes."""
+    known = {position: {f"position.{name}" for name in option_names(position)} for position in positions}
+    everywhere = {key for keys in known.values() for key in keys}
     for key in settings:
-        if key not in everywhere:
+        if key.startswith("position.") and key not in everywhere:
             raise ValueError(f"no position asked for has {key}; there are {', '.join(sorted(everywhere)) or 'none'}")
-    overrides = {key.removeprefix("position."): value for key, value in settings.items()}
     return {
-        position: {name: value for name, value in overrides.items() if name in names}
-        for position, names in known.items()
+        position: {key: value for key, value in settings.items() if key in keys or not key.startswith("position.")}
+        for position, keys in known.items()
     }
 
 
 def position_options(position: str, overrides: Mapping[str, Any]) -> PositionOptions:
-    """Return all options of a position, checked, with defaults filled in.
-
-    `overrides` maps `option` (for every term that has it) or `term.option` to a value.
-    """
-    unknown = sorted(set(overrides) - option_names(position))
+    """Return all options of a position, checked, with defaults filled in; `overrides` has names of `option_names`."""
+    known = option_names(position)
+    unknown = sorted(overrides.keys() - known)
     if unknown:
-        allowed = ", ".join(sorted(option_names(position))) or "none"
+        allowed = ", ".join(sorted(known)) or "none"
         raise ValueError(f"{position} has no option position.{unknown[0]}; its options are {allowed}")
     options: PositionOptions = {}
     for term, kind in position_terms(position).items():
@@ -133,10 +127,12 @@ def outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
 
 
 def explain(error: ValidationError, prefix: str = "") -> str:
-    """Return what is wrong with the first invalid field of a config, in one line that names the field."""
+    """Return what is wrong with the first invalid field of a config, in one line that names the field and its value."""
     first = error.errors()[0]
     field = (prefix + ".".join(map(str, first["loc"]))).rstrip(".")
     message = first["msg"].removeprefix("Value error, ")
+    if first["type"] not in ("value_error", "missing"):
+        message += f", got {first['input']!r}"
     return f"{field}: {message}" if field else message
 
 

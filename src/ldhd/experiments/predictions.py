@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,11 @@ FAR_SCALES = (*TEST_SCALES, 20, 50, 100)
 
 VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
     *((name, {}) for name in REGISTERED),
-    ("rpe", {"max_distance": 2}),
-    ("rpe-square", {"max_distance": 1024}),
-    ("rpe-absolute", {"max_distance": 1024}),
-    ("abacus", {"max_offset": 0}),
-    ("abacus", {"max_offset": 20}),
+    ("rpe", {"position.max_distance": 2}),
+    ("rpe-square", {"position.max_distance": 1024}),
+    ("rpe-absolute", {"position.max_distance": 1024}),
+    ("abacus", {"position.max_offset": 0}),
+    ("abacus", {"position.max_offset": 20}),
 )
 """The registered variants: every embedding with its default options, then with other limits of distance and offset."""
 
@@ -47,10 +48,7 @@ class NamedPrediction:
 
 
 def enumerable_positions() -> list[str]:
-    """Return the names for which `all` stands: the registered embeddings and all others that can be enumerated.
-
-    Predictions about the remaining embeddings are approximate, so they have to be requested by name.
-    """
+    """Return the names for which `all` stands; predictions about other embeddings are approximate."""
     return list(dict.fromkeys([*REGISTERED, *(name for name, kind in POSITIONS.items() if kind.enumerable)]))
 
 
@@ -87,21 +85,21 @@ def predictions(
     """
     task_names = [name for task in tasks for name in (TASKS if task == "all" else [task])]
     names = [name for position in positions for name in (enumerable_positions() if position == "all" else [position])]
-    overrides = assign_settings(names, settings or {})
+    for key in settings or {}:
+        if not key.startswith("position."):
+            raise ValueError(f"a prediction takes settings position.X, got {key}")
+    assigned = assign_settings(names, settings or {})
     sources = {name: load_source(name) for name in task_names}
     for task_name, source in sources.items():
         scales = source.train_scales if train_scales is None else train_scales
         for position in names:
-            yield from _predict(task_name, source, position, overrides[position], scales, test_scales, layers)
+            yield from _predict(task_name, source, position, assigned[position], scales, test_scales, layers)
 
 
 def designed(
     name: str, train_scales: Sequence[int] | None, test_scales: Sequence[int], layers: int
 ) -> tuple[Design, dict[str, tuple[bool, str]]]:
-    """Design an embedding for a task.
-
-    With the design, return for each of `enumerable_positions` whether it refines the design, and its verdict.
-    """
+    """Design an embedding; return also whether each of `enumerable_positions` refines the design, and its verdict."""
     source = load_source(name)
     scales = source.train_scales if train_scales is None else train_scales
     found = design(source, scales, test_scales, layers)
@@ -113,15 +111,16 @@ def designed(
     return found, embeddings
 
 
-def registered_matrix() -> Iterator[NamedPrediction]:
-    """Predict every task with every variant, with one and two layers, up to scale 10 and up to scale 100."""
-    for name, train_scales, test_scales, (position, overrides) in _registered_settings():
-        yield from _predict(name, TASKS[name], position, overrides, train_scales, test_scales, (1, 2))
-
-
-def registered_count() -> int:
-    """Return the number of predictions in the registered matrix."""
-    return 2 * len(_registered_settings())
+def registered_matrix() -> tuple[int, Iterator[NamedPrediction]]:
+    """Return how many predictions are registered, and the predictions, with one and two layers each."""
+    trained = [(name, own) for name, task in TASKS.items() for own in sorted({task.train_scales, (1, 2, 3, 4, 5)})]
+    matrix = list(product(trained, (TEST_SCALES, FAR_SCALES), VARIANTS))
+    found = (
+        named
+        for (name, scales), test_scales, (position, settings) in matrix
+        for named in _predict(name, TASKS[name], position, settings, scales, test_scales, (1, 2))
+    )
+    return 2 * len(matrix), found
 
 
 def entry(named: NamedPrediction) -> dict[str, Any]:
@@ -133,24 +132,18 @@ def entry(named: NamedPrediction) -> dict[str, Any]:
     return document
 
 
-def _registered_settings() -> list[tuple[str, tuple[int, ...], tuple[int, ...], tuple[str, dict[str, Any]]]]:
-    """Return task, training scales, test scales and variant of all registered predictions, each for two depths."""
-    trained = [(name, own) for name, task in TASKS.items() for own in sorted({task.train_scales, (1, 2, 3, 4, 5)})]
-    return [(*own, tested, one) for own in trained for tested in (TEST_SCALES, FAR_SCALES) for one in VARIANTS]
-
-
 def _predict(
     name: str,
     task: Task | ShapeSource,
     position: str,
-    overrides: Mapping[str, Any],
+    settings: Mapping[str, Any],
     train_scales: Sequence[int],
     test_scales: Sequence[int],
     layers: Sequence[int],
 ) -> Iterator[NamedPrediction]:
-    defaults = defaults_of(name, position).settings  # as `ldhd run` has them
-    own = {key.removeprefix("position."): value for key, value in defaults.items() if key.startswith("position.")}
-    options = position_options(position, {**own, **overrides})
+    own = {**defaults_of(name, position)[1], **settings}  # as `ldhd run` has them
+    overrides = {key.removeprefix("position."): value for key, value in own.items() if key.startswith("position.")}
+    options = position_options(position, overrides)
     embedding = build_position(position, options)
     try:
         found = predict_layers(task, embedding, train_scales, test_scales, layers, name=position)

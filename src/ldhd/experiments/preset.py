@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ldhd.experiments.config import RunConfig, make_configs
-from ldhd.experiments.parts import position_options
+from ldhd.experiments.config import RunConfig, make_config
+from ldhd.experiments.parts import assign_settings
 from ldhd.experiments.views import Panels, View
 from ldhd.names import lookup_only
 from ldhd.train import TrainConfig
@@ -67,41 +67,6 @@ class PresetPart:
     """Settings of the sizes `quick` and `full`."""
     paper: Mapping[str, Any] = field(default_factory=dict)
     """Settings in which size `paper` departs from `GPT2`."""
-    common: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of every size."""
-
-    def configs(
-        self, seeds: Sequence[int], size: str, steps: int | None = None, device: str = "cpu"
-    ) -> list[RunConfig]:
-        """Return a config for each embedding and seed, stopped after `steps` if that comes first."""
-        own = {**GPT2, **self.paper} if size == "paper" else {**SMALL, **self.settings}
-        made = make_configs(
-            self.task,
-            self.positions,
-            model="gpt2" if size == "paper" else self.model,
-            train_scales=self.train_scales,
-            test_scales=self.test_scales,
-            seeds=seeds,
-            settings=_without_other_terms({**own, **self.common}, self.positions),
-            device=device,
-            built=False,
-        )
-        return made if steps is None else [_stopped(config, steps) for config in made]
-
-
-def _without_other_terms(settings: Mapping[str, Any], positions: Sequence[str]) -> dict[str, Any]:
-    """Leave out the settings `position.TERM.X` of embeddings that are not among `positions`.
-
-    These are checked all the same, so that a misspelt setting is an error wherever it stands.
-    """
-    terms = {term for position in positions for term in position.split("+")}
-    kept = dict(settings)
-    for key in settings:
-        part, _, name = key.partition(".")
-        term, dot, option = name.partition(".")
-        if part == "position" and dot and term not in terms:
-            position_options(term, {option: kept.pop(key)})
-    return kept
 
 
 def _stopped(config: RunConfig, steps: int) -> RunConfig:
@@ -124,7 +89,7 @@ class Preset:
     parts: tuple[PresetPart, ...] = ()
     view: View = field(default_factory=Panels)
     claims: Mapping[str, Claim] = field(default_factory=lambda: USUAL_CLAIMS)
-    """What the paper says about exact match, by the key of the view: an embedding or a task."""
+    """What the paper says about exact match with an embedding or on a task."""
     assumed: tuple[str, ...] = ()
     """Settings of size `paper` that the paper does not give."""
     sizes: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: SIZES)
@@ -147,12 +112,34 @@ class Preset:
     def configs(
         self, size: str = "quick", seeds: Sequence[int] | None = None, steps: int | None = None, device: str = "cpu"
     ) -> list[RunConfig]:
-        """Return the configs of all its runs, with the seeds of the size unless others are requested."""
+        """Return the configs of all its runs, each stopped after `steps` if that comes first.
+
+        The seeds are those of the size unless others are requested.
+        """
         own = lookup_only(size, self.sizes, "size")
-        wanted = own if seeds is None else seeds
-        return [config for part in self.parts for config in part.configs(wanted, size, steps, device)]
+        made = []
+        for part in self.parts:
+            settings = {**GPT2, **part.paper} if size == "paper" else {**SMALL, **part.settings}
+            # settings `position.TERM.X` of embeddings that are not in this part are checked all the same
+            others = [key.split(".")[1] for key in settings if key.count(".") > 1]
+            assigned = assign_settings([*part.positions, *others], settings)
+            made += [
+                make_config(
+                    part.task,
+                    position,
+                    model="gpt2" if size == "paper" else part.model,
+                    train_scales=part.train_scales,
+                    test_scales=part.test_scales,
+                    seed=seed,
+                    settings=assigned[position],
+                    device=device,
+                    built=False,
+                )
+                for position in part.positions
+                for seed in (own if seeds is None else seeds)
+            ]
+        return made if steps is None else [_stopped(config, steps) for config in made]
 
     def claim(self, config: RunConfig) -> Claim:
         """Return what the paper says about exact match of a run at the largest scale."""
-        key = self.view.claim_key(config)
-        return "unspecified" if key is None else self.claims.get(key, "unspecified")
+        return self.claims.get(config.position) or self.claims.get(config.task, "unspecified")

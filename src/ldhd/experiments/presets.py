@@ -42,8 +42,11 @@ MOD10 = replace(
     positions=("rpe-absolute", "rpe"),
     paper={**UNSPECIFIED, "train.learning_rate": 1e-4},
 )
-SHARES = (0.0, 0.001, 0.01, 0.1)
-"""Shares of priming instances, of scale 5, in a training set of scales 1-3."""
+PRIMING: tuple[dict[str, Any], ...] = (
+    {},
+    *({"train.priming_share": share, "train.priming_scale": 5} for share in (0.001, 0.01, 0.1)),
+)
+"""Shares of priming instances in a training set of scales 1-3."""
 
 SIX_STATEMENT = (
     "RPE-Square is nearly perfect, Abacus above chance but worse, RPE, RoPE, NoPE and ALiBi do not generalise"
@@ -119,12 +122,13 @@ PAPER = (
                 "copy",
                 ("rpe", "rpe-square"),
                 train_scales=(1, 2, 3),
-                paper=COPY_PAPER,
-                common={"train.priming_share": share, "train.priming_scale": 5} if share else {},
+                settings=primed,
+                paper={**COPY_PAPER, **primed},
             )
-            for share in SHARES
+            for primed in PRIMING
         ),
         view=Shares(),
+        claims={},
         assumed=("the experiment itself: the paper cites it and does not train",),
     ),
 )

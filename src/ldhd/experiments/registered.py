@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ldhd.experiments.config import RunConfig
+from ldhd.experiments.folder import Record
 from ldhd.experiments.groups import Group, group_runs
 from ldhd.experiments.parts import PositionOptions, load_task
 from ldhd.experiments.predictions import relation_settings
-from ldhd.experiments.record import Record, git
+from ldhd.experiments.runner import git
 from ldhd.positions import POSITIONS, Position
 from ldhd.predict.paper import PAPER_OUTCOMES
 
@@ -24,12 +25,10 @@ FILE = "results/predictions.json"
 Entry = Mapping[str, Any]
 """One registered prediction."""
 
-HitOrMiss = Literal["hit", "miss", "open"]
-
 
 @dataclass(frozen=True)
 class Comparison:
-    """A measured setting, all its seeds together, with the prediction for it.
+    """A measured setting, all its seeds together, with the measured and the predicted verdict.
 
     If the prediction was registered before only some of the runs, only these are counted.
     """
@@ -41,12 +40,10 @@ class Comparison:
     layers: int
     train_scales: tuple[int, ...]
     largest_scale: int
-    """The largest test scale."""
     measured: str
-    """The measured verdict."""
     seeds: int
     predicted: str | None
-    """The predicted verdict, None if neither the current file nor a registered one has a prediction."""
+    """None if neither the current file nor a registered one has a prediction."""
     registered: bool
     in_sample: bool
     """Whether the prediction repeats an outcome of the paper."""
@@ -54,7 +51,7 @@ class Comparison:
     """The reason that the prediction gives, if any."""
 
     @property
-    def outcome(self) -> HitOrMiss:
+    def outcome(self) -> Literal["hit", "miss", "open"]:
         """`open` if there is no prediction, no seed that fits, or too few of them."""
         if self.predicted is None or self.measured in ("not fitted", "too few seeds"):
             return "open"
@@ -79,31 +76,24 @@ class Register:
     known: dict[str | None, list[Entry]] = field(default_factory=dict)
 
     def at(self, commit: str | None) -> list[Entry]:
-        """Return the predictions at a commit, or those of the working tree if it is None.
-
-        There are none if the commit is unknown or does not have the file.
-        """
+        """Return the predictions at a commit, or in the working tree if it is None; none if the file is not there."""
         if commit not in self.known:
             self.known[commit] = self._read(commit)
         return self.known[commit]
 
     def _read(self, commit: str | None) -> list[Entry]:
-        if commit is None:
-            path = self.repository / FILE
-            return read_entries(path.read_text(), str(path)) if path.exists() else []
-        text = git(self.repository, "show", "--end-of-options", f"{commit}:{FILE}")
-        return [] if text is None else read_entries(text, f"{FILE} at {commit}")
-
-
-def read_entries(text: str, name: str) -> list[Entry]:
-    """Parse the predictions of a file; raise a ValueError that names the file if it has none."""
-    try:
-        found = json.loads(text)["predictions"]
-    except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{name} holds no predictions") from None
-    if not isinstance(found, list):
-        raise ValueError(f"{name} holds no list of predictions")
-    return found
+        path = self.repository / FILE
+        if commit is not None:
+            text = git(self.repository, "show", "--end-of-options", f"{commit}:{FILE}")
+        else:
+            text = path.read_text() if path.exists() else None
+        try:
+            found = [] if text is None else json.loads(text)["predictions"]
+        except (ValueError, KeyError, TypeError):
+            found = None
+        if not isinstance(found, list):
+            raise ValueError(f"{path}{f' at {commit}' if commit else ''} holds no list of predictions")
+        return found
 
 
 def compare(runs: Sequence[tuple[RunConfig, Record]], register: Register) -> list[Comparison]:
@@ -114,15 +104,17 @@ def compare(runs: Sequence[tuple[RunConfig, Record]], register: Register) -> lis
 
 def count(rows: Sequence[Comparison]) -> dict[str, Count]:
     """Count the outcomes, `in-sample` and `out-of-sample` apart."""
-    samples = {"in-sample": True, "out-of-sample": False}
-    return {name: _count([row for row in rows if row.in_sample == within]) for name, within in samples.items()}
+    counts = {}
+    for name, in_sample in (("in-sample", True), ("out-of-sample", False)):
+        own = [row for row in rows if row.in_sample == in_sample]
+        outcomes = [row.outcome for row in own if row.registered]
+        hits, misses, still_open = (outcomes.count(outcome) for outcome in ("hit", "miss", "open"))
+        counts[name] = Count(hits, misses, still_open, unregistered=len(own) - len(outcomes))
+    return counts
 
 
 def find_entry(entries: Sequence[Entry], config: RunConfig) -> Entry | None:
-    """Return the prediction for a run: the one whose largest test scale is the nearest that is not below the run's.
-
-    There is none for runs that were primed with larger instances.
-    """
+    """Return the prediction for a run, None if it is primed: of those that reach its largest scale, the nearest."""
     if config.train.priming_scale is not None:
         return None
     largest = max(config.test_scales)
@@ -187,14 +179,8 @@ def _same_relations(predicted: PositionOptions, config: RunConfig) -> bool:
         return True
     task = load_task(config.task).for_scales(config.train_scales + config.test_scales)
     longest = len(task.instance(task.latent.longest(max(config.test_scales))).text)
-    return _representative(measured, longest) == _representative(predicted, longest)
-
-
-def _representative(settings: PositionOptions, length: int) -> PositionOptions:
-    return {term: POSITIONS.get(term, Position).equivalent_settings(own, length) for term, own in settings.items()}
-
-
-def _count(rows: Sequence[Comparison]) -> Count:
-    outcomes = [row.outcome for row in rows if row.registered]
-    hits, misses, still_open = (outcomes.count(outcome) for outcome in ("hit", "miss", "open"))
-    return Count(hits, misses, still_open, unregistered=len(rows) - len(outcomes))
+    representatives = [
+        {term: POSITIONS.get(term, Position).equivalent_settings(own, longest) for term, own in settings.items()}
+        for settings in (measured, predicted)
+    ]
+    return representatives[0] == representatives[1]

@@ -1,8 +1,10 @@
 """One run: config -> model -> training -> evaluation -> record, resumable at any point."""
 
+import subprocess
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +12,18 @@ import ldhd
 from ldhd import seeds
 from ldhd.evaluate import ScaleResult, evaluate, trace
 from ldhd.experiments.config import RunConfig
-from ldhd.experiments.folder import RunFolder
+from ldhd.experiments.folder import Record, RunFolder
 from ldhd.experiments.loading import check, model_label, new_model, run_task
-from ldhd.experiments.record import FITTED, Record, source_commit
 from ldhd.experiments.studies import Study
 from ldhd.files import BadFileError
 from ldhd.lease import holding
-from ldhd.messages import Interrupted
 from ldhd.model import GPT
-from ldhd.process import prepare
+from ldhd.process import Interrupted, prepare
 from ldhd.tasks import Task
 from ldhd.train import State, checkpoint, new_state, parallel, train
+
+FITTED = 0.99
+"""A run is fitted if its exact match is at least this at every training scale."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,7 @@ def run(
 
 
 def run_unfinished(job: Job, on_progress: OnProgress, stop: Stop, *, wait: bool = True) -> Record:
-    """Do a run that was checked and not finished when its caller looked.
-
-    While another process works on it this one waits, or raises HeldError without `wait`.
-    """
+    """Do a run that was checked; while another process works on it, wait, or raise HeldError without `wait`."""
     config, folder = job.config, Study(job.out).folder(job.config)
 
     def on_wait() -> None:
@@ -214,11 +214,30 @@ def _evaluate(config: RunConfig, task: Task, model: GPT, on_progress: OnProgress
 
 
 def _trace(config: RunConfig, task: Task, model: GPT) -> dict[str, Any]:
-    """Return the trace of the model on one instance, which is the same for every run of the task and its scales.
-
-    Its scale is the largest tested up to twice the training scales.
-    """
+    """Return the trace of the model on one instance, at the largest test scale up to twice the training scales."""
     within = [scale for scale in config.test_scales if scale <= 2 * max(config.train_scales)]
     scale = max(within, default=min(config.test_scales))
+    # the same instance for every run of the task at this scale
     traced = trace(model, task.sample(scale, seeds.generator(0, "trace", task.name, scale)))
     return traced.document(task.needs(traced.instance), config.position)
+
+
+@cache
+def source_commit() -> str | None:
+    """Return the commit of the source tree, None if ldhd was installed without one."""
+    package = Path(ldhd.__file__).parent
+    top = git(package, "rev-parse", "--show-toplevel")
+    # a virtual environment may lie inside somebody else's repository
+    if top is None or Path(top.strip(), "src", "ldhd") != package.resolve():
+        return None
+    commit = git(package, "rev-parse", "HEAD")
+    return commit and commit.strip()
+
+
+def git(folder: Path, *arguments: str) -> str | None:
+    """Return what a git command prints in a folder, None if it fails."""
+    command = ["git", "-C", str(folder), *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None

@@ -6,73 +6,16 @@ learning curve and its trace compressed beside it.
 
 import lzma
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ldhd.experiments.config import RunConfig
-from ldhd.experiments.folder import Metrics, RunFolder, parse_config, parse_record
-from ldhd.experiments.record import Record
+from ldhd.experiments.folder import Metrics, Record, RunFolder, parse_stored
 from ldhd.files import BadFileError, parse_object, unsealed
 
 LARGEST_DEPTH = 3
 """Runs are searched for at most this many folders below the one that is named."""
-
-
-@dataclass(frozen=True)
-class FinishedRun:
-    """A finished run; its learning curve and its trace are read when they are asked for."""
-
-    config: RunConfig
-    record: Record
-    stored: "StoredRun"
-
-    def metrics(self) -> Metrics:
-        """Return the learning curve; FileNotFoundError if it was not kept."""
-        return self.stored.metrics()
-
-    def trace(self) -> dict[str, Any]:
-        """Return the trace; FileNotFoundError if it was not kept."""
-        return self.stored.trace()
-
-
-def read_runs(path: Path) -> Iterator[FinishedRun]:
-    """Yield every finished run in a folder tree, run folders and packed studies alike; each once."""
-    if not path.is_dir():
-        raise ValueError(f"{path}: there is no such folder")
-    seen: set[str] = set()
-    for stored in find_stored(path):
-        if isinstance(stored, RunFolder) and not stored.record_path.exists():
-            continue
-        run = read_run(stored)
-        if run.record.hash not in seen:
-            seen.add(run.record.hash)
-            yield run
-
-
-def find_stored(path: Path, depth: int = LARGEST_DEPTH) -> "Iterator[StoredRun]":
-    """Yield every run in a folder tree, finished or not, at most `depth` folders down, sorted by path."""
-    folder = RunFolder(path)
-    if folder.exists:
-        yield folder
-        return
-    yield from Study(path).packed
-    if depth > 0:
-        for below in sorted(below for below in path.iterdir() if below.is_dir() and not below.name.startswith(".")):
-            yield from find_stored(below, depth - 1)
-
-
-def read_run(stored: "StoredRun") -> FinishedRun:
-    """Read a finished run; BadFileError if its config is absent or of another run."""
-    try:
-        config = stored.config()
-    except FileNotFoundError:
-        raise BadFileError(f"{stored.path} holds a record without config.json") from None
-    record = stored.record()
-    if record.hash != config.hash:
-        raise BadFileError(f"{stored.path} holds the record of {record.hash} beside the config of {config.hash}")
-    return FinishedRun(config, record, stored)
 
 
 class Study:
@@ -90,12 +33,8 @@ class Study:
 
     def finished(self, config: RunConfig) -> Record | None:
         """Return the record of a finished run, from its folder or the packed file; None if there is none."""
-        packed = self.packed_run(config.hash)
+        packed = self.packed_by_hash.get(config.hash)
         return self.folder(config).finished(config) or (packed.finished(config) if packed else None)
-
-    def packed_run(self, run_hash: str) -> "PackedRun | None":
-        """Return the packed run with this hash, None if there is none."""
-        return self._by_hash.get(run_hash)
 
     @cached_property
     def packed(self) -> "list[PackedRun]":
@@ -104,16 +43,17 @@ class Study:
         return [PackedRun(self, number, line) for number, line in enumerate(lines, start=1)]
 
     @cached_property
+    def packed_by_hash(self) -> "dict[str, PackedRun]":
+        """The packed runs whose lines are not damaged."""
+        return {run.hash: run for run in self.packed if run.hash is not None}
+
+    @cached_property
     def packed_metrics(self) -> dict[str, dict[str, Any]]:
         return _compressed_lines(self.metrics_path)
 
     @cached_property
     def packed_traces(self) -> dict[str, dict[str, Any]]:
         return _compressed_lines(self.traces_path)
-
-    @cached_property
-    def _by_hash(self) -> "dict[str, PackedRun]":
-        return {run.hash: run for run in self.packed if run.hash is not None}
 
 
 class PackedRun:
@@ -127,18 +67,27 @@ class PackedRun:
         self.content = content
 
     @cached_property
+    def line(self) -> dict[str, dict[str, Any]]:
+        """The config and the record as stored, with their digests."""
+        line = parse_object(self.content, self.source)
+        for name in ("config", "record"):
+            if not isinstance(line.get(name), dict):
+                raise BadFileError(f"{self.source} holds no {name}")
+        return line
+
+    @property
     def hash(self) -> str | None:
         """The hash that the record states, None if the line is damaged."""
         try:
-            return str(self._part("record")["hash"])
+            return str(self.line["record"]["hash"])
         except (BadFileError, KeyError):
             return None
 
     def config(self) -> RunConfig:
-        return parse_config(self._part("config"), self.source)
+        return parse_stored(RunConfig, self.line["config"], self.source)
 
     def record(self) -> Record:
-        return parse_record(self._part("record"), self.source)
+        return parse_stored(Record, self.line["record"], self.source)
 
     def metrics(self) -> Metrics:
         path = self.study.metrics_path
@@ -152,8 +101,7 @@ class PackedRun:
     def finished(self, config: RunConfig) -> Record | None:
         """Return the record if it is that of `config`, or None if the line is of another run or damaged."""
         try:
-            record = self.record()
-            stored = unsealed(self._part("config"), self.source)
+            record, stored = self.record(), unsealed(self.line["config"], self.source)
         except BadFileError:
             return None
         return record if record.hash == config.hash and stored == config.model_dump(mode="json") else None
@@ -164,19 +112,55 @@ class PackedRun:
         except KeyError:
             raise FileNotFoundError(f"{path} holds nothing of run {self.hash}") from None
 
-    def line(self) -> dict[str, Any]:
-        """Return the line as stored, with the digests of its parts."""
-        return parse_object(self.content, self.source)
-
-    def _part(self, name: str) -> dict[str, Any]:
-        part = self.line().get(name)
-        if not isinstance(part, dict):
-            raise BadFileError(f"{self.source} holds no {name}")
-        return part
-
 
 StoredRun = RunFolder | PackedRun
-"""A run on disk, however it is stored."""
+"""A run on disk; its `metrics` and `trace` raise FileNotFoundError if they were not kept."""
+
+
+class FinishedRun(NamedTuple):
+    """A finished run; its learning curve and its trace are read from where it is stored when they are asked for."""
+
+    config: RunConfig
+    record: Record
+    stored: StoredRun
+
+
+def read_runs(path: Path) -> Iterator[FinishedRun]:
+    """Yield every finished run in a folder tree, run folders and packed studies alike; each once."""
+    if not path.is_dir():
+        raise ValueError(f"{path}: there is no such folder")
+    seen: set[str] = set()
+    for stored in find_stored(path):
+        if isinstance(stored, RunFolder) and not stored.record_path.exists():
+            continue
+        run = read_run(stored)
+        if run.record.hash not in seen:
+            seen.add(run.record.hash)
+            yield run
+
+
+def find_stored(path: Path, depth: int = LARGEST_DEPTH) -> Iterator[StoredRun]:
+    """Yield every run in a folder tree, finished or not, at most `depth` folders down, sorted by path."""
+    folder = RunFolder(path)
+    if folder.exists:
+        yield folder
+        return
+    yield from Study(path).packed
+    if depth > 0:
+        for below in sorted(below for below in path.iterdir() if below.is_dir() and not below.name.startswith(".")):
+            yield from find_stored(below, depth - 1)
+
+
+def read_run(stored: StoredRun) -> FinishedRun:
+    """Read a finished run; BadFileError if its config is absent or of another run."""
+    try:
+        config = stored.config()
+    except FileNotFoundError:
+        raise BadFileError(f"{stored.path} holds a record without config.json") from None
+    record = stored.record()
+    if record.hash != config.hash:
+        raise BadFileError(f"{stored.path} holds the record of {record.hash} beside the config of {config.hash}")
+    return FinishedRun(config, record, stored)
 
 
 def _compressed_lines(path: Path) -> dict[str, dict[str, Any]]:

@@ -1,7 +1,4 @@
-"""Views of presets: how the groups of a preset are labelled, and by what a claim about them is looked up.
-
-A view says nothing about drawing; `ldhd.report.preset_figures` has a figure for each class.
-"""
+"""Views of presets: how the groups of a preset are labelled; `ldhd.report.preset_figures` has a figure for each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +15,6 @@ class View:
     def labels(self, configs: Sequence[RunConfig]) -> list[str]:
         """Return a label for each group, given its first config; labels of one task differ."""
         return [config.position for config in configs]
-
-    def claim_key(self, config: RunConfig) -> str | None:
-        """Return the key of the claims of a preset about this run, None if there are none."""
-        return config.position
 
 
 @dataclass(frozen=True)
@@ -46,9 +39,6 @@ class Tasks(View):
     def labels(self, configs: Sequence[RunConfig]) -> list[str]:
         return [config.task for config in configs]
 
-    def claim_key(self, config: RunConfig) -> str | None:
-        return config.task
-
 
 @dataclass(frozen=True)
 class Shares(View):
@@ -56,9 +46,6 @@ class Shares(View):
 
     def labels(self, configs: Sequence[RunConfig]) -> list[str]:
         return [f"{config.position}, {self.share(config)}" for config in configs]
-
-    def claim_key(self, config: RunConfig) -> str | None:
-        return None
 
     @staticmethod
     def share(config: RunConfig) -> str:

@@ -11,11 +11,9 @@ except ImportError:
     raise MissingPackageError("transformers is not installed; in the folder of ldhd: pip install -e '.[hf]'") from None
 
 from ldhd.hf.configuration import LdhdConfig
-from ldhd.hf.export import Export, export_run
+from ldhd.hf.export import Export, character_tokenizer, export_run
 from ldhd.hf.modeling import LdhdForCausalLM
-from ldhd.hf.positioned_gpt2 import PositionedGPT2Config, PositionedGPT2ForCausalLM
-from ldhd.hf.swap import swap_position
-from ldhd.hf.tokenizer import character_tokenizer
+from ldhd.hf.positioned_gpt2 import PositionedGPT2Config, PositionedGPT2ForCausalLM, swap_position
 
 AutoConfig.register(LdhdConfig.model_type, LdhdConfig, exist_ok=True)
 AutoModelForCausalLM.register(LdhdConfig, LdhdForCausalLM, exist_ok=True)

@@ -4,21 +4,70 @@ GPT-2 calls its attention function with queries, keys and values. An embedding a
 projections read and its part of the cache; a hook that runs before the attention stores these.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from transformers import AttentionInterface, AttentionMaskInterface
+from transformers import AttentionInterface, AttentionMaskInterface, Cache
+from transformers.cache_utils import DynamicLayer
 from transformers.masking_utils import causal_mask_function, sdpa_mask
 
-from ldhd.hf.decoding import position_cache
+from ldhd.hf.cache import RowOperations
 from ldhd.positions import Position
 from ldhd.positions.context import Context, key_positions
 
 NAME = "ldhd_position"
 ONE_TEXT = "a swapped position embedding reads one text a row"
+
+
+class PositionedLayer(RowOperations, DynamicLayer):
+    """Keys and values as usual, and the cache of the position embedding; it cannot be shortened."""
+
+    is_croppable = False
+
+    def __init__(self, **rest: Any):
+        super().__init__(**rest)
+        self.kept: dict[str, Tensor] = {}
+        self.whole = True
+        """False once the embedding has not cached some tokens, because gradients were on."""
+
+    def reset(self) -> None:
+        super().reset()
+        self.kept, self.whole = {}, True
+
+    def crop(self, tokens_to_remove: int) -> None:
+        if tokens_to_remove:
+            raise ValueError("this cache cannot be cut back; generate without an assistant")
+
+    def change_rows(self, change: Callable[[Tensor], Tensor]) -> None:
+        if self.keys is not None and self.values is not None and self.get_seq_length():
+            self.keys, self.values = change(self.keys), change(self.values)
+        self.kept = {name: change(tensor) for name, tensor in self.kept.items()}
+
+
+def position_cache(cache: Cache | None, index: int) -> dict[str, Tensor] | None:
+    """Return the cache of the embedding of a layer, None if it is not to cache; empty layers are replaced by ours."""
+    if cache is None:
+        return None
+    while len(cache.layers) <= index:
+        cache.layers.append(PositionedLayer())
+    layer = cache.layers[index]
+    if type(layer) is DynamicLayer and layer.get_seq_length() == 0:
+        layer = cache.layers[index] = PositionedLayer()
+    if not isinstance(layer, PositionedLayer):
+        raise ValueError(f"a swapped position embedding needs an empty DynamicCache to start with, got {cache!r}")
+    seen = layer.get_seq_length()
+    if torch.is_grad_enabled():
+        if seen:
+            raise ValueError("a model goes on from a cache without gradients only; use torch.no_grad()")
+        layer.whole = False
+        return None
+    if seen and not layer.whole:
+        raise ValueError("this cache was filled with gradients on; fill it under torch.no_grad()")
+    return layer.kept
 
 
 def hand_over(module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:

@@ -3,12 +3,15 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from transformers import GenerationConfig
+from tokenizers import Regex, Tokenizer
+from tokenizers.decoders import Fuse
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Split
+from transformers import GenerationConfig, PreTrainedTokenizerFast
 from transformers.utils import logging
 
 from ldhd.evaluate import ScaleResult
@@ -16,20 +19,21 @@ from ldhd.evaluate.accuracy import sample_test_instances
 from ldhd.experiments import RunConfig, RunFolder, evaluate_run, load_run
 from ldhd.hf.card import write_card
 from ldhd.hf.configuration import LdhdConfig
-from ldhd.hf.harness import group_name, write_tasks
+from ldhd.hf.harness import write_tasks
 from ldhd.hf.modeling import LdhdForCausalLM
 from ldhd.hf.remote_code import auto_map, write_code
-from ldhd.hf.tokenizer import character_tokenizer
 from ldhd.model import GPT
 from ldhd.positions import POSITIONS
 from ldhd.tasks import Task
-from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, encode
+from ldhd.tasks.tokens import CHARACTERS, PADDING, VOCABULARY_SIZE, encode
 
 SPECIAL_TOKENS: dict[str, Any] = {
     "bos_token_id": encode("b")[0],
     "eos_token_id": encode("e")[0],
     "pad_token_id": PADDING,
 }
+
+PAD = "<pad>"
 
 
 @dataclass(frozen=True)
@@ -115,11 +119,33 @@ def exported(config: RunConfig, gpt: GPT) -> LdhdForCausalLM:
     return model.eval()
 
 
+def character_tokenizer() -> PreTrainedTokenizerFast:
+    """Return a tokenizer of single characters with the ids of ldhd; `e` ends a text, padding is on the left."""
+    vocabulary = {character: index for index, character in enumerate(CHARACTERS)}
+    tokenizer = Tokenizer(WordLevel({**vocabulary, PAD: PADDING}))
+    tokenizer.pre_tokenizer = Split(Regex("[\\s\\S]"), "isolated")
+    tokenizer.decoder = Fuse()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        eos_token="e",
+        pad_token=PAD,
+        padding_side="left",
+        clean_up_tokenization_spaces=False,
+        model_input_names=["input_ids", "attention_mask"],
+    )
+
+
 def _write(
     folder: Path, config: RunConfig, task: Task, model: LdhdForCausalLM, results: list[ScaleResult], lm_eval: bool
 ) -> list[str]:
-    with _without_progress_bars():
+    """Write the files of an export; return the names of the tasks for the lm-evaluation-harness."""
+    drawn = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # transformers draws one for every file
+    try:
         model.save_pretrained(folder)
+    finally:
+        if drawn:
+            logging.enable_progress_bar()
     character_tokenizer().save_pretrained(folder)
     write_code(folder)
     example = sample_test_instances(task, max(config.train_scales), 1, config.seed)[0]
@@ -127,16 +153,4 @@ def _write(
     if not lm_eval:
         return []
     asked = {result.scale: sample_test_instances(task, result.scale, result.n, config.seed) for result in results}
-    return [group_name(config.task), *write_tasks(folder, config.task, asked)]
-
-
-@contextmanager
-def _without_progress_bars() -> Iterator[None]:
-    """Suppress the progress bars that transformers draws for every file it writes."""
-    drawn = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if drawn:
-            logging.enable_progress_bar()
+    return write_tasks(folder, config.task, asked)

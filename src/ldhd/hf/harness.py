@@ -23,28 +23,7 @@ def instances(scale: int, **rest: Any) -> dict[str, datasets.Dataset]:
 '''
 
 
-def write_tasks(folder: Path, task: str, instances: Mapping[int, Sequence[Instance]]) -> list[str]:
-    """Write a task for each scale and a group of all of them; return their names."""
-    write_bytes(folder / "ldhd_instances.py", READER.encode())
-    names = []
-    for scale, asked in instances.items():
-        name = f"{group_name(task)}_scale_{scale}"
-        lines = [json.dumps({"prompt": i.prompt, "answer": i.answer.removesuffix("e"), "scale": scale}) for i in asked]
-        write_bytes(folder / f"scale_{scale}.jsonl", "".join(f"{line}\n" for line in lines).encode())
-        longest = max(len(instance.answer) for instance in asked)
-        write_bytes(folder / f"{name}.yaml", _task(name, scale, longest).encode())
-        names.append(name)
-    write_bytes(folder / f"{group_name(task)}.yaml", _group(group_name(task), names).encode())
-    return names
-
-
-def group_name(task: str) -> str:
-    return "ldhd_" + "".join(character if character.isalnum() else "_" for character in task)
-
-
-def _task(name: str, scale: int, longest: int) -> str:
-    """Return the YAML of a task; the harness cuts an answer at `e`, and `longest` leaves no room for more tokens."""
-    return f"""task: {name}
+TASK = """task: {name}
 custom_dataset: !function ldhd_instances.instances
 dataset_kwargs:
   scale: {scale}
@@ -63,13 +42,11 @@ metric_list:
 metadata:
   version: 1.0
 """
+"""The YAML of a task; the harness cuts an answer at `e`, and `longest` leaves no room for more tokens."""
 
-
-def _group(name: str, names: Sequence[str]) -> str:
-    listed = "\n".join(f"  - {task}" for task in names)
-    return f"""group: {name}
+GROUP = """group: {name}
 task:
-{listed}
+{tasks}
 aggregate_metric_list:
   - metric: exact_match
     aggregation: mean
@@ -77,3 +54,18 @@ aggregate_metric_list:
 metadata:
   version: 1.0
 """
+
+
+def write_tasks(folder: Path, task: str, instances: Mapping[int, Sequence[Instance]]) -> list[str]:
+    """Write a task for each scale and a group of all of them; return their names, that of the group first."""
+    write_bytes(folder / "ldhd_instances.py", READER.encode())
+    group = "ldhd_" + "".join(character if character.isalnum() else "_" for character in task)
+    names = [f"{group}_scale_{scale}" for scale in instances]
+    for name, (scale, asked) in zip(names, instances.items(), strict=True):
+        lines = [json.dumps({"prompt": i.prompt, "answer": i.answer.removesuffix("e"), "scale": scale}) for i in asked]
+        write_bytes(folder / f"scale_{scale}.jsonl", "".join(f"{line}\n" for line in lines).encode())
+        longest = max(len(instance.answer) for instance in asked)
+        write_bytes(folder / f"{name}.yaml", TASK.format(name=name, scale=scale, longest=longest).encode())
+    listed = "\n".join(f"  - {name}" for name in names)
+    write_bytes(folder / f"{group}.yaml", GROUP.format(name=group, tasks=listed).encode())
+    return [group, *names]

@@ -5,8 +5,7 @@ It is made of ldhd's own files when the folder is written: each module `ldhd.a.b
 annotated without jaxtyping, and the size of a model, which was checked when it was trained, is a plain dataclass.
 """
 
-import ast
-import importlib.util
+import re
 from pathlib import Path
 
 from pydantic_core import PydanticUndefined
@@ -18,6 +17,8 @@ ROOTS = {
     "AutoConfig": ("ldhd.hf.configuration", "LdhdConfig"),
     "AutoModelForCausalLM": ("ldhd.hf.modeling", "LdhdForCausalLM"),
 }
+
+IMPORT = re.compile(r"^from (ldhd[\w.]*|jaxtyping) import (.+)$", re.MULTILINE)
 
 SHAPES = '''"""Annotations of shapes, of which only the type of array is kept."""
 
@@ -41,13 +42,7 @@ def auto_map() -> dict[str, str]:
 
 
 def write_code(folder: Path) -> None:
-    """Write every file that the model needs."""
-    for name, text in _sources().items():
-        write_bytes(folder / f"{name}.py", text.encode())
-
-
-def _sources() -> dict[str, str]:
-    """Return the content of each file by name: the models and everything they import from ldhd."""
+    """Write every file that the model needs: the roots and everything they import from ldhd."""
     files = {"shapes": SHAPES, _file("ldhd.model.config"): _model_config()}
     waiting = [module for module, _ in ROOTS.values()]
     while waiting:
@@ -55,41 +50,29 @@ def _sources() -> dict[str, str]:
         if _file(module) not in files:
             files[_file(module)], needed = _rewritten(module)
             waiting += needed
-    return files
+    for name, text in files.items():
+        write_bytes(folder / f"{name}.py", text.encode())
 
 
 def _rewritten(module: str) -> tuple[str, list[str]]:
     """Return the source of a module with its imports rewritten, and the modules of ldhd that it imports."""
-    source = _path(module).read_text()
-    lines, needed = source.splitlines(), []
-    for node in reversed(ast.parse(source).body):
-        if not isinstance(node, ast.ImportFrom) or node.module is None:
-            continue
-        if node.module == "jaxtyping":
-            lines[node.lineno - 1 : node.end_lineno] = [_import("shapes", node.names)]
-        elif node.module.split(".")[0] == "ldhd":
-            submodules = _submodules(node.module, node.names)
-            lines[node.lineno - 1 : node.end_lineno] = _modules(submodules) or [_import(_file(node.module), node.names)]
-            needed += submodules or [node.module]
-    return "\n".join(lines) + "\n", needed
+    needed: list[str] = []
 
+    def rewrite(found: re.Match[str]) -> str:
+        source, names = found.groups()
+        if source == "jaxtyping":
+            return f"from .shapes import {names}"
+        modules = {name: f"{source}.{name}" for name in names.split(", ") if (_path(source) / f"{name}.py").exists()}
+        needed.extend(modules.values() or [source])
+        if not modules:
+            return f"from .{_file(source)} import {names}"
+        # transformers collects only files from which something is imported
+        collected = [f"from .{_file(path)} import __doc__ as _" for path in modules.values()]
+        return "\n".join([*collected, *(f"from . import {_file(path)} as {name}" for name, path in modules.items())])
 
-def _modules(names: list[str]) -> list[str]:
-    """Return imports of whole modules; transformers collects only files from which something is imported."""
-    gathered = [f"from .{_file(name)} import __doc__ as _" for name in names]
-    return gathered + [f"from . import {_file(name)} as {name.rpartition('.')[2]}" for name in names]
-
-
-def _submodules(module: str, names: list[ast.alias]) -> list[str]:
-    """Return what is imported from a package and is itself a module."""
     path = _path(module)
-    if path.stem != "__init__":
-        return []
-    return [f"{module}.{alias.name}" for alias in names if (path.parent / f"{alias.name}.py").exists()]
-
-
-def _import(file: str, names: list[ast.alias]) -> str:
-    return f"from .{file} import " + ", ".join(f"{a.name} as {a.asname}" if a.asname else a.name for a in names)
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return IMPORT.sub(rewrite, file.read_text()), needed
 
 
 def _model_config() -> str:
@@ -103,10 +86,8 @@ def _model_config() -> str:
 
 
 def _path(module: str) -> Path:
-    spec = importlib.util.find_spec(module)
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin)
+    """Return the folder of a package, or that of a module's file with the module's name."""
+    return Path(__file__).parents[2].joinpath(*module.split("."))
 
 
 def _file(module: str) -> str:

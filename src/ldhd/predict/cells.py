@@ -5,14 +5,15 @@ content. Cells are numbered from 0; the null key of each type of query has a num
 rows and n keys, as in `queries`.
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ldhd.predict.queries import UNLISTED, Bools, Ints, Queries
-from ldhd.predict.ranking import find_cycle, has_cycle
+from ldhd.predict.ranking import has_cycle
 
 NEVER = np.iinfo(np.int64).max
 
@@ -26,13 +27,11 @@ class CellTable:
 
     queries: Queries
     cells: Ints
-    """(R, n)"""
+    """(R, n + 1): the keys, and last the null key."""
     covering: Ints
     """(R, n), the cells that coverage is about: `cells`, or their types alone where scores are fixed."""
-    null: Ints
-    """(R,), the cell of the null key."""
-    since: Ints
-    """(R,), the scale from which a row counts: 0 in training."""
+    fixed: ScoreOrder
+    """The order that the embedding itself imposes on cells."""
 
 
 @dataclass(frozen=True)
@@ -40,61 +39,53 @@ class HeadTable:
     """What a head that serves some slots has to do for each query of a table."""
 
     table: CellTable
-    needs: Sequence[Ints]
-    """For each slot, where its token is: shape (R,), as `Queries.searched` gives it."""
+    needs: Ints
+    """For each slot, where its token is, as `Queries.searched` gives it: (slots, R)."""
     excused: Bools
     """(R,), rows in which the head need not notice that its slots are absent."""
     subtractable: Bools
     """(R, n), keys that other heads read, so that this head may read them along with its own."""
 
     @cached_property
+    def needed(self) -> tuple[Ints, Ints]:
+        """Every row in which a slot is present and the index of its token there, a slot after the other."""
+        slots, rows = np.nonzero(self.needs >= 0)
+        return rows, self.needs[slots, rows]
+
+    @cached_property
+    def listed(self) -> Bools:
+        """(R,), rows that have one of the slots."""
+        return (self.needs != UNLISTED).any(0)
+
+    @cached_property
     def absent(self) -> Bools:
         """(R,), rows that have one of the slots, none of them present."""
-        stacked = np.stack(self.needs)
-        return (stacked != UNLISTED).any(0) & (stacked < 0).all(0)
+        return self.listed & (self.needs < 0).all(0)
 
     @cached_property
     def unneeded(self) -> Bools:
         """(R, n), visible keys that no slot needs; the query is not among them, since its token is known."""
-        queries = self.table.queries
-        mask = queries.visible.copy()
-        mask[np.arange(len(mask)), queries.query] = False
-        for need in self.needs:
-            present = np.flatnonzero(need >= 0)
-            mask[present, need[present]] = False
+        mask = self.table.queries.visible.copy()
+        mask[np.arange(len(mask)), self.table.queries.query] = False
+        mask[self.needed] = False
         return mask
 
-    def needed(self) -> Iterator[tuple[Ints, Ints]]:
-        """Yield, for each slot, the rows in which it is present and the index of its token there."""
-        for need in self.needs:
-            rows = np.flatnonzero(need >= 0)
-            yield rows, need[rows]
+    @cached_property
+    def demands(self) -> tuple[Ints, Ints, Bools]:
+        """Rows; in each a key that must win; and the keys that must have a lower score: (rows, n + 1).
 
-    def demands(self) -> Iterator["Demands"]:
-        """Yield everything that must have a higher score than something else, a slot at a time."""
+        What is needed must beat the null key too; where all slots are absent, the null key must win.
+        """
         cells, query = self.table.cells, self.table.queries.query
-        for rows, keys in self.needed():
-            winners = cells[rows, keys]
-            losers = self.unneeded[rows] & ~(self.subtractable[rows] & (cells[rows] == winners[:, None]))
-            losers[np.arange(len(rows)), query[rows]] = cells[rows, query[rows]] != winners
-            yield Demands(rows, keys, winners, losers)
-        rows = np.flatnonzero(self.absent & ~self.excused)
-        yield Demands(rows, None, self.table.null[rows], self.unneeded[rows])
-
-
-@dataclass(frozen=True)
-class Demands:
-    """In each of these rows, the winner must have a higher score than every loser.
-
-    The winner is a key, and the null key is among the losers; or, without `keys`, the winner is the null key.
-    """
-
-    rows: Ints
-    keys: Ints | None
-    winners: Ints
-    """The cells of the winners: one for each of the rows."""
-    losers: Bools
-    """The keys that lose: (rows, n)."""
+        present, needed = self.needed
+        absent = np.flatnonzero(self.absent & ~self.excused)
+        rows = np.concatenate([present, absent])
+        winners = np.concatenate([needed, np.full_like(absent, cells.shape[1] - 1)])
+        alike = cells[rows, :-1] == cells[rows, winners][:, None]
+        losers = self.unneeded[rows] & ~(self.subtractable[rows] & alike)
+        count = np.arange(len(present))
+        losers[count, query[present]] = ~alike[count, query[present]]
+        return rows, winners, np.column_stack([losers, np.arange(len(rows)) < len(present)])
 
 
 @dataclass(frozen=True)
@@ -107,9 +98,6 @@ class FailureScales:
     """Softmax attention: no score puts what is needed first. 0 if that is so at the training scales."""
     mixed_at: int
     """Linear attention: a cell is needed in one place and not in another. 0 if that is so at the training scales."""
-    order: ScoreOrder
-    training_only: bool = False
-    """Whether the training strings decided, so that only their cells are numbered in `order`."""
 
     @property
     def softmax_at(self) -> int:
@@ -119,103 +107,77 @@ class FailureScales:
     def linear_at(self) -> int:
         return min(self.uncovered_at, self.mixed_at)
 
-    def cycle(self) -> list[int]:
-        """Return cells that contradict each other at the scale of the conflict: each must beat the next."""
-        found = find_cycle(edge for edge, scale in self.order.items() if scale <= self.conflict_at)
-        assert found is not None
-        return found
 
-
-def find_failures(tables: Sequence[HeadTable], fixed: ScoreOrder) -> FailureScales:
-    """Judge one head by the tables of its training and test queries, or of its training queries alone.
-
-    `fixed` is the order that the embedding itself imposes on cells.
-    """
-    order = dict(fixed)
-    for table in tables:
-        for edge, scale in _score_order(table).items():
-            order[edge] = min(scale, order.get(edge, NEVER))
+def find_failures(head: HeadTable) -> FailureScales:
+    """Judge one head by the table of its training and test queries."""
+    scale = head.table.queries.scale
     return FailureScales(
-        uncovered_at=_first_uncovered(*tables) if len(tables) > 1 else NEVER,
-        conflict_at=_first_cycle(order),
-        mixed_at=_first_mixed(tables),
-        order=order,
-        training_only=len(tables) == 1,
+        uncovered_at=min((int(scale[row]) for row, _ in uncovered(head)), default=NEVER),
+        conflict_at=_first_cycle(score_order(head)),
+        mixed_at=_first_mixed(head),
     )
 
 
-def uncovered(train: HeadTable, test: HeadTable) -> list[tuple[int, int]]:
+def uncovered(head: HeadTable) -> list[tuple[int, int]]:
     """List (row, index) of every need of the test queries that training does not teach to read.
 
     Training teaches a cell that it needs with contents that differ. Where the content is always the same, it teaches
     that content alone.
     """
-    taught = {cell: -1 if bits & (bits - 1) else bits for cell, bits in needed_contents(train).items()}
-    found = []
-    for rows, keys in test.needed():
-        cells, contents = test.table.covering[rows, keys], test.table.queries.content[rows, keys]
-        for row, key, cell, bits in zip(*(array.tolist() for array in (rows, keys, cells, contents)), strict=True):
-            if bits & ~taught.get(cell, 0):
-                found.append((row, key))
-    return found
+    taught = {cell: -1 if bits & (bits - 1) else bits for cell, bits in trained_contents(head).items()}
+    needs = _needs_with_contents(head, trained=False)
+    return [(row, key) for row, key, cell, bits in needs if bits & ~taught.get(cell, 0)]
 
 
-def needed_contents(head: HeadTable) -> dict[int, int]:
-    """Return the needed cells, each with a bit for every content it is needed with."""
+def trained_contents(head: HeadTable) -> dict[int, int]:
+    """Return the cells that training needs, each with a bit for every content it is needed with."""
     seen: dict[int, int] = {}
-    for rows, keys in head.needed():
-        cells, contents = head.table.covering[rows, keys], head.table.queries.content[rows, keys]
-        for cell, bits in set(zip(cells.tolist(), contents.tolist(), strict=True)):
-            seen[cell] = seen.get(cell, 0) | bits
+    for _, _, cell, bits in _needs_with_contents(head, trained=True):
+        seen[cell] = seen.get(cell, 0) | bits
     return seen
 
 
-def unseen_share(train: HeadTable, test: HeadTable) -> float:
+def unseen_share(head: HeadTable) -> float:
     """Return the share of cells, unneeded at test scales, that never occur in training."""
-    seen = np.unique(train.table.covering[train.table.queries.visible])
-    unneeded = np.unique(test.table.covering[test.unneeded])
+    queries, covering = head.table.queries, head.table.covering
+    seen = np.unique(covering[queries.visible & queries.trained[:, None]])
+    unneeded = np.unique(covering[head.unneeded & ~queries.trained[:, None]])
     return float(np.mean(~np.isin(unneeded, seen))) if len(unneeded) else 0.0
 
 
-def _first_uncovered(train: HeadTable, test: HeadTable) -> int:
-    scale = test.table.queries.scale
-    return min((int(scale[row]) for row, _ in uncovered(train, test)), default=NEVER)
+def score_order(head: HeadTable) -> ScoreOrder:
+    """Return all pairs of cells in a fixed or demanded order, with the first scale that demands it: training first."""
+    cells, fixed = head.table.cells, head.table.fixed
+    size = 1 + int(cells.max())
+    rows, winners, losers = head.demands
+    codes = (size * cells[rows, winners][:, None] + cells[rows])[losers]
+    found = _earliest(codes, np.repeat(head.table.queries.since[rows], losers.sum(1)))
+    demanded = {divmod(code, size): scale for code, scale in sorted(found.items(), key=lambda item: item[1] > 0)}
+    return {**fixed, **demanded, **fixed}
 
 
-def _score_order(head: HeadTable) -> ScoreOrder:
-    """Return every pair of cells that some row demands an order of, with the first scale at which it does."""
-    table = head.table
-    size = 1 + max(int(table.cells.max()), int(table.null.max()))
-    codes, scales = [], []
-    for demands in head.demands():
-        rows, first = demands.rows, demands.winners * size
-        codes.append((first[:, None] + table.cells[rows])[demands.losers])
-        scales.append(_repeat(table.since[rows], demands.losers))
-        if demands.keys is not None:
-            codes.append(first + table.null[rows])
-            scales.append(table.since[rows])
-    found = _earliest(np.concatenate(codes), np.concatenate(scales))
-    return {divmod(code, size): scale for code, scale in found.items()}
+def edges_up_to(order: ScoreOrder, most: int) -> list[tuple[int, int]]:
+    """Return the pairs of an order that are demanded at scales up to `most`."""
+    return [edge for edge, scale in order.items() if scale <= most]
 
 
-def _first_mixed(tables: Sequence[HeadTable]) -> int:
+def _needs_with_contents(head: HeadTable, trained: bool) -> Iterator[tuple[int, int, int, int]]:
+    """Yield row, index, cell and content bits of everything that training strings, or test strings, need."""
+    rows, keys = head.needed
+    chosen = head.table.queries.trained[rows] == trained
+    rows, keys = rows[chosen], keys[chosen]
+    arrays = rows, keys, head.table.covering[rows, keys], head.table.queries.content[rows, keys]
+    return zip(*(array.tolist() for array in arrays), strict=True)
+
+
+def _first_mixed(head: HeadTable) -> int:
     """Return the first scale at which a cell is both needed and unneeded."""
-    wanted, unwanted = [], []
-    for head in tables:
-        covering, since = head.table.covering, head.table.since
-        wanted += [(covering[rows, keys], since[rows]) for rows, keys in head.needed()]
-        listed = (np.stack(head.needs) != UNLISTED).any(0) & ~(head.absent & head.excused)
-        mask = head.unneeded & ~head.subtractable & listed[:, None]
-        unwanted.append((covering[mask], _repeat(since, mask)))
-    first, other = (
-        _earliest(*(np.concatenate(column) for column in zip(*pairs, strict=True))) for pairs in (wanted, unwanted)
-    )
-    return min((max(scale, other[cell]) for cell, scale in first.items() if cell in other), default=NEVER)
-
-
-def _repeat(values: Ints, mask: Bools) -> Ints:
-    """Repeat each row's value for every key that the mask selects in it."""
-    return np.repeat(values, mask.sum(1))
+    covering, since = head.table.covering, head.table.queries.since
+    wanted = _earliest(covering[head.needed], since[head.needed[0]])
+    looked_for = head.listed & ~(head.absent & head.excused)
+    mask = head.unneeded & ~head.subtractable & looked_for[:, None]
+    unwanted = _earliest(covering[mask], np.repeat(since, mask.sum(1)))
+    return min((max(scale, unwanted[cell]) for cell, scale in wanted.items() if cell in unwanted), default=NEVER)
 
 
 def _earliest(codes: Ints, scales: Ints) -> dict[int, int]:
@@ -231,11 +193,4 @@ def _first_cycle(order: ScoreOrder) -> int:
     if not has_cycle(order):
         return NEVER
     scales = sorted(set(order.values()))
-    low, high = 0, len(scales) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if has_cycle(edge for edge, scale in order.items() if scale <= scales[middle]):
-            high = middle
-        else:
-            low = middle + 1
-    return scales[low]
+    return scales[bisect_left(scales, True, key=lambda most: has_cycle(edges_up_to(order, most)))]

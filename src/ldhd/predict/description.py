@@ -9,16 +9,17 @@ small letters in the prompt and may be computed from these in the answer. `t` co
 included; a place outside its number is absent. A scale has every combination of lengths whose maximum is the scale.
 """
 
+import ast
+import operator
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from ldhd.predict.expression import Expression
 from ldhd.predict.shapes import StringShape, check_needs, evenly_spaced
-from ldhd.tasks.task import Needs
+from ldhd.tasks.digits import index_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -27,63 +28,61 @@ else:
 
 DIGITS = frozenset("0123456789")
 DELIMITERS = "be=+*\\"
-FIELDS = ("format", "needs", "exchangeable", "train_scales")
-
-
-@dataclass(frozen=True)
-class Field:
-    """One token of a format: a delimiter, or a number with a name and a length."""
-
-    name: str
-    length: Expression | None = None
+KEYS = ("format", "needs", "exchangeable", "train_scales")
+OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
+FUNCTIONS: dict[str, Callable[..., int]] = {"max": max, "min": min}
 
 
 @dataclass(frozen=True)
 class Description:
-    """A task that is described by its format and its needs; a `ShapeSource`, so that `predict` takes it as a task."""
+    """A task that is described by its format and its needs; a `ShapeSource`, so that `predict` takes it as a task.
+
+    Lengths and places are expressions that `evaluate` computes.
+    """
 
     name: str
-    fields: tuple[Field, ...]
+    fields: tuple[tuple[str, str | None], ...]
+    """The tokens of the format: each delimiter with None, each number with its length."""
     lengths: tuple[str, ...]
-    slots: dict[str, tuple[str, Expression]]
+    """The names of the lengths."""
+    slots: dict[str, tuple[str, str]]
     """For each slot the number that contains its token, and the place of the token there."""
     exchangeable: tuple[tuple[str, ...], ...] = ()
     train_scales: tuple[int, ...] = (1, 2, 3, 4, 5)
     enumerated: bool = True
 
     def shapes(self, scales: Sequence[int]) -> list[StringShape]:
-        found = [[self._shape(scale, lengths) for lengths in self._combinations(scale)] for scale in scales]
-        return [shape for shapes in found for shape in evenly_spaced(shapes)]
+        return [shape for scale in scales for shape in evenly_spaced(self._shapes(scale))]
 
-    def _combinations(self, scale: int) -> list[dict[str, int]]:
-        values = product(range(1, scale + 1), repeat=len(self.lengths))
-        return [dict(zip(self.lengths, value, strict=True)) for value in values if max(value) == scale]
+    def _shapes(self, scale: int) -> list[StringShape]:
+        combinations = product(range(1, scale + 1), repeat=len(self.lengths))
+        chosen = [values for values in combinations if max(values) == scale]
+        return [self._shape(scale, dict(zip(self.lengths, values, strict=True))) for values in chosen]
 
     def _shape(self, scale: int, lengths: dict[str, int]) -> StringShape:
-        text, start = "", 0
-        starts: dict[str, tuple[int, int]] = {}
-        contents: list[frozenset[str]] = []
-        for field in self.fields:
-            if field.length is None:
-                text, contents = text + field.name, [*contents, frozenset(field.name)]
-                start = start or (len(text) if field.name == "=" else 0)
-                continue
-            length = field.length.value(lengths)
+        text, places = "", {}
+        where = ", ".join(f"{name} = {value}" for name, value in lengths.items())
+        for field, expression in self.fields:
+            length = 1 if expression is None else evaluate(expression, lengths)
             if length < 0:
-                raise ValueError(f"{self.name}: {field.name} has {length} digits where {_shown(lengths)}")
-            starts[field.name] = len(text), length
-            text, contents = text + "0" * length, [*contents, *([DIGITS] * length)]
-        needs: Needs = [self._needs(t, lengths, starts) for t in range(len(text) - start)]
-        check_needs(f"{self.name} where {_shown(lengths)}", text, start, needs)
-        return StringShape(text, start, scale, needs, tuple(contents))
-
-    def _needs(self, t: int, lengths: dict[str, int], starts: dict[str, tuple[int, int]]) -> dict[str, int | None]:
-        found: dict[str, int | None] = {}
-        for slot, (number, place) in self.slots.items():
-            start, length = starts[number]
-            index = place.value({**lengths, "t": t})
-            found[slot] = start + index if 0 <= index < length else None
-        return found
+                raise ValueError(f"{self.name}: {field} has {length} digits where {where}")
+            places[field] = len(text), length
+            text += field if expression is None else "0" * length
+        start = text.index("=") + 1
+        needs = [
+            {
+                slot: index_of(evaluate(place, {**lengths, "t": t}), *places[number])
+                for slot, (number, place) in self.slots.items()
+            }
+            for t in range(len(text) - start)
+        ]
+        check_needs(f"{self.name} where {where}", text, start, needs)
+        contents = tuple(DIGITS if token == "0" else frozenset(token) for token in text)
+        return StringShape(text, start, scale, needs, contents)
 
 
 def parse_description(text: str, name: str) -> Description:
@@ -93,22 +92,51 @@ def parse_description(text: str, name: str) -> Description:
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{name} is no TOML: {error}") from None
     for key in content:
-        if key not in FIELDS:
-            raise ValueError(f"{name}: there is no {key!r} in a description; it has {', '.join(FIELDS)}")
+        if key not in KEYS:
+            raise ValueError(f"{name}: there is no {key!r} in a description; it has {', '.join(KEYS)}")
     if not isinstance(content.get("format"), str):
         raise ValueError(f'{name}: a description has format = "b x:n = z:n e" or the like')
     fields, lengths = _read_format(content["format"], name)
-    slots = _read_needs(content.get("needs"), {field.name for field in fields if field.length}, lengths, name)
+    slots = _read_needs(content.get("needs"), {number for number, length in fields if length}, lengths, name)
     groups = _read_groups(content.get("exchangeable", []), slots, name)
     scales = content.get("train_scales", [1, 2, 3, 4, 5])
     if not isinstance(scales, list) or not scales or any(type(s) is not int or s < 1 for s in scales):
         raise ValueError(f"{name}: train_scales are whole numbers from 1 up, got {scales!r}")
-    described = Description(name, fields, lengths, slots, groups, tuple(sorted(set(scales))))
+    described = Description(name, tuple(fields), tuple(lengths), slots, groups, tuple(sorted(set(scales))))
     described.shapes((1, 2, 3))
     return described
 
 
-def _read_format(text: str, name: str) -> tuple[tuple[Field, ...], tuple[str, ...]]:
+def evaluate(text: str, values: Mapping[str, int]) -> int:
+    """Return the value of an expression such as `n-1-t`, given that of each name.
+
+    Whole numbers, names, + - * and max, min are evaluated; a ValueError is raised for anything else.
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError):
+        raise ValueError(f"{text!r} is no expression") from None
+
+    def value(node: ast.expr) -> int:
+        match node:
+            case ast.Constant(value=constant) if type(constant) is int:
+                return constant
+            case ast.Name(id=name) if name in values:
+                return values[name]
+            case ast.Name(id=name):
+                raise ValueError(f"{name!r} in {text!r} is unknown; there are {', '.join(values) or 'no names'}")
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+                return OPERATORS[type(op)](value(left), value(right))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -value(operand)
+            case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if name in FUNCTIONS:
+                return FUNCTIONS[name](*map(value, arguments))
+        raise ValueError(f"{ast.unparse(node)!r} in {text!r} is not allowed; use whole numbers, + - * max min")
+
+    return value(tree.body)
+
+
+def _read_format(text: str, name: str) -> tuple[list[tuple[str, str | None]], list[str]]:
     words = text.split()
 
     def wrong(place: int, what: str) -> ValueError:
@@ -116,32 +144,33 @@ def _read_format(text: str, name: str) -> tuple[tuple[Field, ...], tuple[str, ..
 
     if len(words) < 4 or words[0] != "b" or words[-1] != "e" or words.count("=") != 1:
         raise ValueError(f"{name}: a format runs from b to one = and on to e, as in 'b x:n = z:n e', got {text!r}")
-    fields: list[Field] = []
+    fields: list[tuple[str, str | None]] = []
     lengths: list[str] = []
     for place, word in enumerate(words):
-        prompt = place < words.index("=")
         if len(word) == 1 and word in DELIMITERS:
             if word in "be" and place not in (0, len(words) - 1):
                 raise wrong(place, "may stand at the beginning or the end only")
-            fields.append(Field(word))
+            fields.append((word, None))
             continue
         number, colon, length = word.partition(":")
         if not re.fullmatch(r"[a-z]\w*", number) or number in {*DELIMITERS, "t"}:
             raise wrong(place, f"is no delimiter ({' '.join(DELIMITERS)}) and no number such as x:n")
-        if any(field.name == number for field in fields):
+        if any(known == number for known, _ in fields):
             raise wrong(place, f"names the number {number} a second time")
-        if colon and prompt and re.fullmatch(r"[a-z]", length) and length != "t" and length not in lengths:
+        in_prompt = place < words.index("=")
+        if colon and in_prompt and re.fullmatch(r"[a-z]", length) and length != "t" and length not in lengths:
             lengths.append(length)
+        fields.append((number, length if colon else "1"))
         try:
-            fields.append(Field(number, Expression(length if colon else "1", lengths)))
+            evaluate(length if colon else "1", dict.fromkeys(lengths, 1))
         except ValueError as error:
             raise wrong(place, f"has no length: {error}") from None
     if not lengths:
         raise ValueError(f"{name}: no number of format {text!r} has a length that grows, such as x:n before =")
-    return tuple(fields), tuple(lengths)
+    return fields, lengths
 
 
-def _read_needs(given: Any, numbers: set[str], lengths: Sequence[str], name: str) -> dict[str, tuple[str, Expression]]:
+def _read_needs(given: Any, numbers: set[str], lengths: Sequence[str], name: str) -> dict[str, tuple[str, str]]:
     if not isinstance(given, dict) or not given:
         raise ValueError(f'{name}: [needs] is missing: a line for each slot, such as x = "x[t]"')
     slots = {}
@@ -153,9 +182,10 @@ def _read_needs(given: Any, numbers: set[str], lengths: Sequence[str], name: str
             choices = ", ".join(sorted(numbers))
             raise ValueError(f"{name}: needs.{slot} = {text!r}: there is no number {found[1]!r}; there are {choices}")
         try:
-            slots[slot] = found[1], Expression(found[2], [*lengths, "t"])
+            evaluate(found[2], dict.fromkeys([*lengths, "t"], 1))
         except ValueError as error:
             raise ValueError(f"{name}: needs.{slot} = {text!r}: {error}") from None
+        slots[slot] = found[1], found[2]
     return slots
 
 
@@ -167,7 +197,3 @@ def _read_groups(given: Any, slots: dict[str, Any], name: str) -> tuple[tuple[st
             if slot not in slots:
                 raise ValueError(f"{name}: exchangeable names {slot!r}, which is no slot; there are {', '.join(slots)}")
     return tuple(tuple(group) for group in given)
-
-
-def _shown(lengths: dict[str, int]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in lengths.items())

@@ -15,9 +15,9 @@ from ldhd.positions import Position
 from ldhd.predict.analysis import Analysis, Head, Served
 from ldhd.predict.cells import NEVER
 from ldhd.predict.predictor import as_source
-from ldhd.predict.queries import UNLISTED, Ints, Numbering, Queries
+from ldhd.predict.queries import UNLISTED, Ints, Queries
 from ldhd.predict.shapes import ShapeSource, StringShape, delimiters
-from ldhd.predict.views import View, ViewPart, views
+from ldhd.predict.views import ViewPart, views
 from ldhd.tasks import Task
 
 OTHER = "other"
@@ -90,9 +90,8 @@ class RulePosition(Position):
     def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
         # no distance may refer to a token after the query, which is not written yet
         rows = [self.rule.relations("".join(tokens[: j + 1])) for j in queries]
-        if self.kept is None:
-            return rows
-        return [[value if value in self.kept else OTHER for value in row] for row in rows]
+        kept = self.kept
+        return rows if kept is None else [[value if value in kept else OTHER for value in row] for row in rows]
 
 
 @dataclass(frozen=True)
@@ -131,14 +130,14 @@ class Design:
         """Whether, for each slot, some view of an embedding tells apart all that has to be told apart."""
         if any(slot.rule is None for slot in self.slots):
             return False
-        queries = Queries(self.shapes, False, 1)
+        queries = Queries((), self.shapes)
         seen = views(position, delimiters(self.shapes))
-        parts = {part for view in seen for part in view.parts}
-        classes = {part: queries.classes(part, Numbering()) for part in parts}
-        types, own = queries.types(Numbering(), self.layers > 1)
-        kinds = own[:, None] * (1 + types.max()) + types
+        parts = {part for view in seen for part in view}
+        classes = {part: queries.classes(part)[0] for part in parts}
+        types = queries.types(self.layers > 1)
+        kinds = types[np.arange(len(types)), queries.query][:, None] * (1 + types.max()) + types
         return all(
-            any(_refines(queries, [kinds, *(classes[part] for part in view.parts)], slot) for view in seen)
+            any(_refines(queries, [kinds, *(classes[part] for part in view)], slot) for view in seen)
             for slot in self.slots
         )
 
@@ -181,38 +180,31 @@ def _design_slot(probe: Analysis, slot: str, layers: int, served: Served) -> Slo
             if not _needed_values(rule, probe.test, group) <= kept or None in kept:
                 continue
             analysis = Analysis(RulePosition(rule, kept), probe.train, probe.test, probe.exchangeable)
-            view = View((ViewPart(str(rule), analysis.position),))
+            view = (ViewPart(str(rule), analysis.position),)
             for marked in (False, True)[:layers]:
                 head = Head(view, group, marked)
                 if analysis.failures(head, served).softmax_at == NEVER:
-                    return SlotDesign(slot, rule, kept, _count(rule, probe.test), head)
+                    values = {value for shape in probe.test for value in rule.relations(shape.text[:-1])}
+                    return SlotDesign(slot, rule, kept, len(values), head)
     return SlotDesign(slot, None, frozenset(), 0, None)
 
 
 def _needed_values(rule: Rule, shapes: Sequence[StringShape], slots: Sequence[str]) -> frozenset[Hashable]:
-    position = RulePosition(rule)
     values: set[Hashable] = set()
     for shape in shapes:
-        for t, row in enumerate(shape.needs):
-            j = shape.start + t - 1
-            needed = [index for slot in slots if (index := row.get(slot)) is not None and index != j]
+        for query, row in enumerate(shape.needs, shape.start - 1):
+            needed = [index for slot in slots if (index := row.get(slot)) is not None and index != query]
             if needed:
-                relations = position.relations(shape.text, [j])[0]
+                relations = rule.relations(shape.text[: query + 1])
                 values |= {relations[index] for index in needed}
     return frozenset(values)
-
-
-def _count(rule: Rule, shapes: Sequence[StringShape]) -> int:
-    position = RulePosition(rule)
-    last = [position.relations(shape.text, [len(shape.text) - 2])[0] for shape in shapes]
-    return len({value for row in last for value in row})
 
 
 def _refines(queries: Queries, known: Sequence[Ints], slot: SlotDesign) -> bool:
     """Whether keys that agree in all that is known have equal values of the rule, in rows that have its slots."""
     assert slot.rule is not None
     assert slot.head is not None
-    wanted = queries.classes(ViewPart("rule", RulePosition(slot.rule, slot.kept)), Numbering())
+    wanted, _ = queries.classes(ViewPart("rule", RulePosition(slot.rule, slot.kept)))
     listed = np.any([queries.needs(name) != UNLISTED for name in slot.head.slots], axis=0)
     mask = queries.visible & listed[:, None]
     mask[np.arange(len(mask)), queries.query] = False

@@ -23,31 +23,25 @@ BOTH = "Both RPE-Square and Abacus achieve non-trivial length generalization per
 OTHERS = "The other four position embeddings do not achieve good length generalization performance."
 MOD10 = "RPE-Absolute achieves length generalization, while RPE only generalizes within the training lengths."
 FIGURES = {"addition": 3, "copy": 4, "parity": 5, "multiplication": 6, "division": 7}
-ONE_TO_FIVE, ONE_TO_TEN = tuple(range(1, 6)), tuple(range(1, 11))
 
 
-def _five_tasks(task: str, position: str) -> PaperOutcome:
-    good = position in ("rpe-square", "abacus")
-    addition = task == "addition"
-    return PaperOutcome(
-        task,
-        position,
-        "generalises" if good else "fails",
-        tuple(range(1, 5)) if addition else ONE_TO_FIVE,
-        ONE_TO_FIVE if addition else ONE_TO_TEN,
-        f"Figure {FIGURES[task]}, Appendix E.1: {BOTH if good else OTHERS}",
-    )
+def _outcome(task: str, position: str, good: bool, source: str) -> PaperOutcome:
+    trained, tested = (4, 5) if task == "addition" else (5, 10)
+    scales = tuple(range(1, trained + 1)), tuple(range(1, tested + 1))
+    return PaperOutcome(task, position, "generalises" if good else "fails", *scales, source)
 
 
 PAPER_OUTCOMES = (
     *(
-        _five_tasks(task, position)
-        for task in FIGURES
-        for position in ("rpe-square", "abacus", "rpe", "rope", "none", "alibi")
+        _outcome(task, position, good, f"Figure {figure}, Appendix E.1: {quote}")
+        for task, figure in FIGURES.items()
+        for good, quote, positions in (
+            (True, BOTH, ("rpe-square", "abacus")),
+            (False, OTHERS, ("rpe", "rope", "none", "alibi")),
+        )
+        for position in positions
     ),
-    PaperOutcome(
-        "addition-mod10", "rpe-absolute", "generalises", ONE_TO_FIVE, ONE_TO_TEN, f"Figure 8, Appendix E.2: {MOD10}"
-    ),
-    PaperOutcome("addition-mod10", "rpe", "fails", ONE_TO_FIVE, ONE_TO_TEN, f"Figure 8, Appendix E.2: {MOD10}"),
+    _outcome("addition-mod10", "rpe-absolute", True, f"Figure 8, Appendix E.2: {MOD10}"),
+    _outcome("addition-mod10", "rpe", False, f"Figure 8, Appendix E.2: {MOD10}"),
 )
 """All 32 of them."""

@@ -1,6 +1,5 @@
 """The result of a prediction: a verdict for each slot and for the task, with the strings that show why."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -45,55 +44,55 @@ class Witness:
     constraints: tuple[Constraint, ...]
 
     def document(self) -> dict[str, Any]:
-        """Return what the JSON of `ldhd predict` has on the witness."""
-        return {
-            "kind": self.kind,
-            "slot": self.slot,
-            "way": self.head,
-            "words": self.words,
-            "steps": [asdict(constraint) for constraint in self.constraints],
-        }
+        """Return the witness as in the JSON of `ldhd predict`."""
+        steps = [asdict(constraint) for constraint in self.constraints]
+        return {"kind": self.kind, "slot": self.slot, "way": self.head, "words": self.words, "steps": steps}
 
 
 @dataclass(frozen=True)
-class SlotPrediction:
-    """The prediction for one slot: the head that serves it, or the head that serves it up to the largest scale."""
-
-    slot: str
-    verdict: Verdict
-    linear: Verdict
-    explains_training: bool
-    max_scale: int
-    risk: float
-    head: str
-    witness: Witness | None
-
-    def document(self) -> dict[str, Any]:
-        """Return what the JSON of `ldhd predict` has on the slot."""
-        return {**_conclusion(self), "way": self.head}
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """Whether a model of `layers` layers, trained on some scales, will be right at others.
+class Conclusion:
+    """What is predicted about a slot or a task.
 
     `verdict` is for softmax attention, `linear` for linear attention. `explains_training` is false where the needs
     contradict each other at the training scales already: a model that fits these does so by means that the predictor
     does not know, and nothing is known about how far these carry.
     """
 
+    verdict: Verdict
+    linear: Verdict
+    explains_training: bool
+    max_scale: int
+    """The largest of the scales up to which the slot, or every slot, is served; 0 if training is not explained."""
+    risk: float
+    """The share of cells unneeded at test scales that never occur in training; of a task, the largest of its slots."""
+
+    def document(self) -> dict[str, Any]:
+        """Return the conclusion as in the JSON of `ldhd predict`."""
+        names = ("verdict", "linear", "explains_training", "max_scale")
+        return {name: getattr(self, name) for name in names} | {"risk": round(self.risk, 4)}
+
+
+@dataclass(frozen=True)
+class SlotPrediction(Conclusion):
+    """The prediction for one slot: the head that serves it, or the head that serves it up to the largest scale."""
+
+    slot: str
+    head: str
+    witness: Witness | None
+
+    def document(self) -> dict[str, Any]:
+        return {**super().document(), "way": self.head}
+
+
+@dataclass(frozen=True)
+class Prediction(Conclusion):
+    """Whether a model of `layers` layers, trained on some scales, will be right at others."""
+
     task: str
     position: str
     layers: int
     train_scales: tuple[int, ...]
     test_scales: tuple[int, ...]
-    verdict: Verdict
-    linear: Verdict
-    explains_training: bool
-    max_scale: int
-    """The largest of these scales up to which all slots are served; 0 if training is not explained."""
-    risk: float
-    """The largest share, over the slots, of cells unneeded at test scales that never occur in training."""
     slots: tuple[SlotPrediction, ...]
     enumerated: bool
     """Whether the shapes of strings are known, rather than sampled."""
@@ -105,25 +104,14 @@ class Prediction:
         return min(failing, key=lambda slot: slot.max_scale).witness if failing else None
 
     def document(self) -> dict[str, Any]:
-        """Return the prediction as in the JSON of `ldhd predict`."""
         return {
             "task": self.task,
             "position": self.position,
             "layers": self.layers,
             "train_scales": list(self.train_scales),
             "test_scales": list(self.test_scales),
-            **_conclusion(self),
+            **super().document(),
             "slots": {slot.slot: slot.document() for slot in self.slots},
             "witness": None if self.witness is None else self.witness.document(),
             "enumerated": self.enumerated,
         }
-
-
-def worst(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return `fails` if any verdict is, else `undecided` if any is, else `generalises`."""
-    return next((bad for bad in ("fails", "undecided") if bad in verdicts), "generalises")
-
-
-def _conclusion(found: Prediction | SlotPrediction) -> dict[str, Any]:
-    names = ("verdict", "linear", "explains_training", "max_scale")
-    return {name: getattr(found, name) for name in names} | {"risk": round(found.risk, 4)}

@@ -7,10 +7,11 @@ from typing import Literal
 from ldhd.positions import Position
 from ldhd.predict.analysis import Analysis, Head, Served
 from ldhd.predict.cells import NEVER, FailureScales
-from ldhd.predict.prediction import Prediction, SlotPrediction, Verdict, worst
+from ldhd.predict.prediction import Prediction, SlotPrediction, Verdict
 from ldhd.predict.shapes import ShapeSource, TaskShapes
 from ldhd.predict.witness import find_witness
 from ldhd.tasks import Task
+from ldhd.tasks.task import check_scales
 
 Criterion = Literal["softmax_at", "linear_at"]
 """The field of `FailureScales` that decides."""
@@ -51,9 +52,8 @@ def predict_layers(
 ) -> list[Prediction]:
     """Return a prediction for each number of layers; what does not depend on it is computed once. See `predict`."""
     train, test = tuple(sorted(train_scales)), tuple(sorted(test_scales))
-    for scales in (train, test):
-        if not scales or scales[0] < 1:
-            raise ValueError(f"scales are whole numbers from 1 up, got {list(scales)}")
+    check_scales(train)
+    check_scales(test)
     if min(layers) < 1:
         raise ValueError(f"a model has at least one layer, got {min(layers)}")
     source = as_source(task, train, test)
@@ -75,30 +75,31 @@ def _predict(
 ) -> Prediction:
     softmax, linear = (_best_heads(analysis, layers, criterion) for criterion in ("softmax_at", "linear_at"))
     served = {slot: head for slot, (head, failures) in softmax.items() if failures.softmax_at == NEVER}
-    good: Verdict = "generalises" if source.enumerated else "undecided"
-    slots = []
-    for slot, (head, failures) in softmax.items():
-        fails = slot not in served
-        slots.append(
-            SlotPrediction(
-                slot=slot,
-                verdict="fails" if fails else good,
-                linear="fails" if linear[slot][1].linear_at < NEVER else good,
-                explains_training=failures.conflict_at > 0,
-                max_scale=max((scale for scale in {*train, *test} if scale < failures.softmax_at), default=0),
-                risk=analysis.risk(head),
-                head=str(head),
-                witness=find_witness(analysis, slot, head, failures, served) if fails else None,
-            )
+
+    def verdict(fails: bool) -> Verdict:
+        return "fails" if fails else "generalises" if source.enumerated else "undecided"
+
+    slots = [
+        SlotPrediction(
+            slot=slot,
+            verdict=verdict(slot not in served),
+            linear=verdict(linear[slot][1].linear_at < NEVER),
+            explains_training=failures.conflict_at > 0,
+            max_scale=max((scale for scale in {*train, *test} if scale < failures.softmax_at), default=0),
+            risk=analysis.risk(head),
+            head=str(head),
+            witness=None if slot in served else find_witness(analysis, slot, head, failures, served),
         )
+        for slot, (head, failures) in softmax.items()
+    ]
     return Prediction(
         task=source.name,
         position=name,
         layers=layers,
         train_scales=train,
         test_scales=test,
-        verdict=worst([slot.verdict for slot in slots]) if slots else good,
-        linear=worst([slot.linear for slot in slots]) if slots else good,
+        verdict=verdict(any(slot.verdict == "fails" for slot in slots)),
+        linear=verdict(any(slot.linear == "fails" for slot in slots)),
         explains_training=all(slot.explains_training for slot in slots),
         max_scale=min((slot.max_scale for slot in slots), default=max(train + test)),
         risk=max((slot.risk for slot in slots), default=0.0),
@@ -125,12 +126,9 @@ def _best_heads(analysis: Analysis, layers: int, criterion: Criterion) -> dict[s
 def _best_head(analysis: Analysis, slot: str, layers: int, criterion: Criterion, served: Served) -> Judged:
     """Return the first head that serves the slot, or else the first of those that fail last."""
     fails_at = attrgetter(criterion)
-    best: Judged | None = None
+    judged: list[Judged] = []
     for head in analysis.heads(slot, layers, served):
-        failures = analysis.failures(head, served)
-        if best is None or fails_at(failures) > fails_at(best[1]):
-            best = head, failures
-        if fails_at(failures) == NEVER:
-            break
-    assert best is not None
-    return best
+        judged.append((head, analysis.failures(head, served)))
+        if fails_at(judged[-1][1]) == NEVER:
+            return judged[-1]
+    return max(judged, key=lambda item: fails_at(item[1]))

@@ -4,13 +4,13 @@ Letters in shapes: R rows, one for each query and each random choice of training
 has tokens. Keys after the query are not `visible`.
 """
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import accumulate, chain, cycle, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ldhd.predict.shapes import StringShape, type_of
+from ldhd.predict.shapes import StringShape, shape_of
 from ldhd.predict.views import ViewPart
 
 Ints = NDArray[np.int64]
@@ -31,36 +31,29 @@ class Numbering(dict[Hashable, int]):
         return self[value]
 
 
-@dataclass
 class Queries:
-    """The queries of some shapes, repeated for each of the random `choices` that training makes.
+    """The queries of the training strings, repeated for each of the random `choices`, and of the test strings.
 
     With a `relay`, every query is the only token of that kind instead of the last token before the answer token.
     """
 
-    shapes: Sequence[StringShape]
-    training: bool
-    choices: int
-    relay: str | None = None
-    _needs: dict[str, Ints] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        width = max(len(shape.text) for shape in self.shapes)
-        pairs = [(index, t) for index, shape in enumerate(self.shapes) for t in range(len(shape.needs))]
-        pairs = pairs * self.choices
-        self.shape_index, self.token = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-        self.scale = np.array([shape.scale for shape in self.shapes])[self.shape_index]
-        queries = [np.array(self._query_indices(shape)) for shape in self.shapes]
-        self.query = np.tile(np.concatenate(queries), self.choices)
-        self.last = np.array([shape.start for shape in self.shapes])[self.shape_index] + self.token - 1
-        self.visible: Bools = np.arange(width) <= self.query[:, None]
-        bits = np.zeros((len(self.shapes), width), np.int64)
-        for index, shape in enumerate(self.shapes):
-            bits[index, : len(shape.text)] = [_content_bits(contents) for contents in shape.contents]
-        self.content: Ints = bits[self.shape_index]
-
-    def __len__(self) -> int:
-        return len(self.query)
+    def __init__(
+        self, train: Sequence[StringShape], test: Sequence[StringShape], choices: int = 1, relay: str | None = None
+    ):
+        self.repeats = [(shape, choices) for shape in train] + [(shape, 1) for shape in test]
+        self.shapes = [shape for shape, repeats in self.repeats for _ in range(repeats)]
+        self.relay = relay
+        tokens = [(index, t) for index, shape in enumerate(self.shapes) for t in range(len(shape.needs))]
+        self.shape_index, self.token = np.array(tokens, np.int64).T
+        self.trained: Bools = self.shape_index < choices * len(train)
+        self.scale: Ints = np.array([shape.scale for shape in self.shapes])[self.shape_index]
+        self.since: Ints = np.where(self.trained, 0, self.scale)
+        """(R,), the scale from which a row counts: 0 in training."""
+        self.last: Ints = np.array([shape.start for shape in self.shapes])[self.shape_index] + self.token - 1
+        self.query: Ints = np.concatenate([self._query_indices(shape) for shape in self.shapes])
+        self.visible: Bools = np.arange(max(len(shape.text) for shape in self.shapes)) <= self.query[:, None]
+        self.content = self._by_key([_content_bits(token) for token in shape.contents] for shape in self.shapes)
+        self._needs: dict[str, Ints] = {}
 
     def shape(self, row: int) -> StringShape:
         """Return the shape that a row belongs to."""
@@ -69,12 +62,8 @@ class Queries:
     def needs(self, slot: str) -> Ints:
         """Return, for each row, the index of the slot's token, ABSENT or UNLISTED: shape (R,)."""
         if slot not in self._needs:
-            found = [
-                ABSENT if (index := slots.get(slot, UNLISTED)) is None else index
-                for shape in self.shapes
-                for slots in shape.needs
-            ]
-            self._needs[slot] = np.tile(np.array(found, np.int64), self.choices)
+            found = [slots.get(slot, UNLISTED) for shape in self.shapes for slots in shape.needs]
+            self._needs[slot] = np.array([ABSENT if index is None else index for index in found], np.int64)
         return self._needs[slot]
 
     def searched(self, slot: str) -> Ints:
@@ -82,49 +71,45 @@ class Queries:
         needs = self.needs(slot)
         return np.where(needs == self.last, UNLISTED, needs)
 
-    def classes(self, part: ViewPart, numbering: Numbering) -> Ints:
-        """Return the numbered class of each query with each key, 0 where a key is not visible: shape (R, n)."""
-        blocks = [self._block(shape, part, numbering) for shape in self.shapes]
-        width = self.visible.shape[1]
-        padded = [np.pad(block, ((0, 0), (0, 0), (0, width - block.shape[2]))) for block in blocks]
-        return np.concatenate(padded, axis=1).reshape(-1, width)
+    def classes(self, part: ViewPart) -> tuple[Ints, list[Hashable]]:
+        """Return the class of each query with each key, numbered in the order of the list that is returned with it.
 
-    def types(self, numbering: Numbering, marked: bool) -> tuple[Ints, Ints]:
-        """Return the numbered types of the keys, shape (R, n), and of the queries, shape (R,); see `token_types`."""
-        keys = np.zeros((len(self.shapes), self.visible.shape[1]), np.int64)
-        for index, shape in enumerate(self.shapes):
-            keys[index, : len(shape.text)] = [numbering[kind] for kind in token_types(shape.text, marked)]
-        rows = keys[self.shape_index]
-        return rows, rows[np.arange(len(rows)), self.query]
+        The array has shape (R, n) and is 0 where a key is not visible.
+        """
+        numbering = Numbering()
+        found = np.zeros(self.visible.shape, np.int64)
+        rows = iter(found)
+        for shape, repeats in self.repeats:
+            classes = part.classes(shape.text, self._query_indices(shape), training=repeats > 1)
+            for values in chain.from_iterable(islice(cycle(classes), repeats)):
+                next(rows)[: len(values)] = [numbering[value] for value in values]
+        return found, list(numbering)
+
+    def types(self, marked: bool) -> Ints:
+        """Return the numbered type of each key: shape (R, n); see `token_types`."""
+        numbering = Numbering()
+        return self._by_key([numbering[kind] for kind in token_types(shape.text, marked)] for shape in self.shapes)
 
     def _query_indices(self, shape: StringShape) -> list[int]:
         if self.relay is not None:
             return [shape.text.index(self.relay)] * len(shape.needs)
         return [shape.start + t - 1 for t in range(len(shape.needs))]
 
-    def _block(self, shape: StringShape, part: ViewPart, numbering: Numbering) -> Ints:
-        """Return the classes of one shape: shape (choices, answer tokens, keys)."""
-        queries = self._query_indices(shape)
-        found = part.classes(shape.text, queries, self.training)
-        block = np.zeros((len(found), len(queries), len(shape.text)), np.int64)
-        for choice, rows in enumerate(found):
-            for t, row in enumerate(rows):
-                block[choice, t, : len(row)] = [numbering[value] for value in row]
-        return np.broadcast_to(block, (self.choices, *block.shape[1:]))
+    def _by_key(self, numbers: Iterable[Sequence[int]]) -> Ints:
+        """Return the numbers of the tokens of each string, repeated for each query of the string: shape (R, n)."""
+        padded = np.zeros((len(self.shapes), self.visible.shape[1]), np.int64)
+        for row, values in zip(padded, numbers, strict=True):
+            row[: len(values)] = values
+        return padded[self.shape_index]
 
 
-def token_types(text: str, marked: bool) -> list[Hashable]:
-    """Return the type of each token; if `marked`, with the delimiters up to it, as in ('#', 'b=')."""
-    plain = [type_of(token) for token in text]
+def token_types(text: str, marked: bool) -> list[str]:
+    """Return the type of each token; if `marked`, with the delimiters up to it, as in `# after b=`."""
+    types = shape_of(text)
     if not marked:
-        return list(plain)
-    seen: dict[str, None] = {}
-    found: list[Hashable] = []
-    for token in plain:
-        if token != "#":
-            seen[token] = None
-        found.append((token, "".join(sorted(seen))))
-    return found
+        return list(types)
+    marks = accumulate(types, lambda seen, token: "".join(sorted({*seen, token} - {"#"})), initial="")
+    return [f"{token} after {seen}" for token, seen in zip(types, islice(marks, 1, None), strict=True)]
 
 
 def _content_bits(contents: frozenset[str]) -> int:

@@ -1,12 +1,10 @@
 """Whether a score exists that puts certain cells above certain others: it does if `winner > loser` has no cycle."""
 
-from collections import deque
-from collections.abc import Iterable, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 Edge = tuple[int, int]
 
@@ -20,49 +18,36 @@ def find_cycle(edges: Iterable[Edge]) -> list[int] | None:
     Cycles of one and two nodes are found first; beyond these it is the shortest through any of `MOST_STARTS` nodes.
     """
     known = dict.fromkeys(edges)
-    for winner, loser in known:
-        if winner == loser:
-            return [winner]
-    for winner, loser in known:
-        if (loser, winner) in known:
-            return [winner, loser]
-    order = {node: place for place, node in enumerate(dict.fromkeys(chain.from_iterable(known)))}
-    core: dict[int, list[int]] = {node: [] for node in order}
-    for winner, loser in sorted(_on_cycles(list(known)), key=lambda edge: order[edge[1]]):
-        core[winner].append(loser)
-    cycles = (_shortest_cycle(node, core) for node in islice(filter(core.get, core), MOST_STARTS))
-    return min((cycle for cycle in cycles if cycle is not None), key=len, default=None)
+    mutual = [edge for edge in known if edge[::-1] in known]
+    if mutual:
+        return list(dict.fromkeys(min(mutual, key=lambda edge: len(set(edge)))))
+    nodes = list(dict.fromkeys(node for edge in known for node in edge))
+    number = {node: place for place, node in enumerate(nodes)}
+    graph = _cyclic_part((number[winner], number[loser]) for winner, loser in known)
+    cycles = [_shortest_cycle(graph, start) for start in np.flatnonzero(np.diff(graph.indptr))[:MOST_STARTS]]
+    return [nodes[place] for place in min(cycles, key=len)] if cycles else None
 
 
 def has_cycle(edges: Iterable[Edge]) -> bool:
     """Whether the edges (winner, loser) have a cycle."""
-    return bool(_on_cycles(list(edges)))
+    return bool(_cyclic_part(edges).nnz)
 
 
-def _on_cycles(edges: Sequence[Edge]) -> list[Edge]:
-    """Return the edges that are part of a cycle: both ends are in one strongly connected component."""
-    if not edges:
-        return []
-    nodes, numbers = np.unique(np.array(edges), return_inverse=True)
-    winners, losers = numbers.reshape(-1, 2).T
-    graph = csr_array((np.ones(len(edges)), (winners, losers)), shape=(len(nodes), len(nodes)))
+def _cyclic_part(edges: Iterable[Edge]) -> csr_array:
+    """Return the graph of those edges whose ends are in one strongly connected component."""
+    winners, losers = np.array(list(edges), np.int64).reshape(-1, 2).T
+    size = 1 + max(winners.max(initial=0), losers.max(initial=0))
+    graph = csr_array((np.ones(len(winners)), (winners, losers)), shape=(size, size))
     component = connected_components(graph, connection="strong")[1]
-    return [edges[index] for index in np.flatnonzero(component[winners] == component[losers]).tolist()]
+    inside = component[winners] == component[losers]
+    return csr_array((np.ones(inside.sum()), (winners[inside], losers[inside])), shape=(size, size))
 
 
-def _shortest_cycle(start: int, graph: dict[int, list[int]]) -> list[int] | None:
-    """Return a shortest path from a node back to itself, by breadth-first search."""
-    came_from: dict[int, int] = {}
-    queue = deque([start])
-    while queue:
-        node = queue.popleft()
-        for loser in graph[node]:
-            if loser == start:
-                path = [node]
-                while path[-1] != start:
-                    path.append(came_from[path[-1]])
-                return path[::-1]
-            if loser not in came_from:
-                came_from[loser] = node
-                queue.append(loser)
-    return None
+def _shortest_cycle(graph: csr_array, start: int) -> list[int]:
+    """Return a shortest path from a node on a cycle back to itself."""
+    reached, before = breadth_first_order(graph, start)
+    before_start = set(graph[:, [start]].nonzero()[0])
+    path = [next(node for node in reached if node in before_start)]
+    while path[-1] != start:
+        path.append(before[path[-1]])
+    return path[::-1]

@@ -1,12 +1,12 @@
 """The strings that a prediction is about: one representative of each shape, with the needs of its answer tokens."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 
-from ldhd.tasks.task import Latent, Needs, Task
+from ldhd.tasks.task import Instance, Latent, Needs, Task
 
 SAMPLED = 64
 """The number of instances drawn at each scale of a task whose latent space does not list its shapes."""
@@ -58,25 +58,21 @@ class TaskShapes:
         self.task = task.for_scales(run_scales)
         self.name, self.train_scales, self.exchangeable = task.name, task.train_scales, task.format.exchangeable
         self.enumerated = task.latent.shapes(1) is not None
-        self._by_scale: dict[int, list[StringShape]] = {}
 
     def shapes(self, scales: Sequence[int]) -> list[StringShape]:
-        for scale in set(scales) - self._by_scale.keys():
-            self._by_scale[scale] = evenly_spaced(list(self._shapes(scale)))
-        return [shape for scale in scales for shape in self._by_scale[scale]]
+        return [shape for scale in scales for shape in evenly_spaced(list(self._shapes(scale)))]
 
     def _shapes(self, scale: int) -> Iterator[StringShape]:
-        groups: dict[str, list[tuple[str, int, Needs]]] = {}
+        groups: dict[str, list[Instance]] = {}
         for latent in self._latents(scale):
             instance = self.task.instance(latent)
             needs = self.task.needs(instance)
             check_needs(self.name, instance.text, len(instance.prompt), needs)
-            key = shape_of(instance.text) + repr(needs)
-            groups.setdefault(key, []).append((instance.text, len(instance.prompt), needs))
-        for group in groups.values():
-            text, start, needs = group[0]
-            contents = tuple(frozenset(column) for column in zip(*(text for text, _, _ in group), strict=True))
-            yield StringShape(text, start, scale, needs, contents)
+            groups.setdefault(shape_of(instance.text) + repr(needs), []).append(instance)
+        for first, *others in groups.values():
+            texts = [first.text, *(instance.text for instance in others)]
+            contents = tuple(frozenset(column) for column in zip(*texts, strict=True))
+            yield StringShape(first.text, len(first.prompt), scale, self.task.needs(first), contents)
 
     def _latents(self, scale: int) -> list[Latent]:
         shapes = self.task.latent.shapes(scale)
@@ -100,25 +96,20 @@ def delimiters(shapes: Sequence[StringShape]) -> list[str]:
 
 def shape_of(text: str) -> str:
     """Return the text with every digit replaced by `#`: `b12+3=` -> `b##+#=`."""
-    return "".join(map(type_of, text))
+    return "".join("#" if token.isdigit() else token for token in text)
 
 
-def type_of(token: str) -> str:
-    """Return what a first layer knows about a token without its content: `#` for a digit, otherwise the token."""
-    return "#" if token.isdigit() else token
-
-
-def check_needs(name: str, text: str, start: int, needs: Needs | Sequence[Mapping[str, Any]]) -> None:
+def check_needs(name: str, text: str, start: int, needs: Needs) -> None:
     """Raise a ValueError that names the first answer token whose needs are impossible."""
     if len(needs) != len(text) - start:
         raise ValueError(f"{name}: {text!r} has {len(text) - start} answer tokens, but needs of {len(needs)}")
-    for t, slots in enumerate(needs):
+    for place, slots in enumerate(needs, start):
         for slot, index in slots.items():
-            if index is None or (isinstance(index, int) and 0 <= index < start + t):
+            if index is None or (isinstance(index, int) and 0 <= index < place):
                 continue
-            where = f"{name}: answer token {t}, {text[start + t]!r} at index {start + t} of {text!r}"
-            if isinstance(index, int) and start + t <= index < len(text):
-                raise ValueError(f"{where}, needs {slot} at index {index}, which is not written before it")
-            raise ValueError(
-                f"{where}, needs {slot} at {index!r}; an index is a whole number from 0 to {start + t - 1}"
+            where = (
+                f"{name}: answer token {place - start}, {text[place]!r} at index {place} of {text!r}, needs {slot} at"
             )
+            if isinstance(index, int) and place <= index < len(text):
+                raise ValueError(f"{where} index {index}, which is not written before it")
+            raise ValueError(f"{where} {index!r}; an index is a whole number from 0 to {place - 1}")

@@ -30,27 +30,23 @@ class ViewPart:
             found = [[[pair[k] for pair in row] for row in rows] for k in range(choices(self.term))]
         else:
             found = [self.term.relations(text, queries)]
-        if self.component is None:
-            return found
-        return [[[_component(c, self.component) for c in row] for row in rows] for rows in found]
+        return [[[self._component(value) for value in row] for row in rows] for rows in found]
+
+    def _component(self, value: Hashable) -> Hashable:
+        if self.component is None or not isinstance(value, tuple) or self.component >= len(value):
+            return value
+        return value[self.component]
 
 
-@dataclass(frozen=True)
-class View:
-    """The parts that one head uses together; without any, it attends by content alone."""
-
-    parts: tuple[ViewPart, ...]
-
-    @property
-    def name(self) -> str:
-        return " and ".join(part.name for part in self.parts) or "content alone"
+View = tuple[ViewPart, ...]
+"""The parts that one head uses together; without any, it attends by content alone."""
 
 
 def views(position: Position, delimiters: Sequence[str]) -> list[View]:
     """Return all views that a head with this embedding can have, those with the most parts first."""
-    parts = (_choices(term, delimiters) for term in position.summands())
-    found = [View(tuple(part for part in chosen if part is not None)) for chosen in product(*parts)]
-    return sorted(found, key=lambda view: -len(view.parts))
+    parts = (_parts(term, delimiters) for term in position.summands())
+    found = [tuple(part for part in chosen if part is not None) for chosen in product(*parts)]
+    return sorted(found, key=len, reverse=True)
 
 
 def choices(term: Position) -> int:
@@ -58,25 +54,16 @@ def choices(term: Position) -> int:
     return len(term.training_relations("b0", 1, 1))
 
 
-def _choices(term: Position, delimiters: Sequence[str]) -> Iterator[ViewPart | None]:
+def _parts(term: Position, delimiters: Sequence[str]) -> Iterator[ViewPart | None]:
     """Yield the parts of one term that a head can use; None where it can ignore the term."""
     readings, kind = term.readings(), type(term).__name__
+    others = [token for token in delimiters if token != "b"]  # `b` stands first and is the anchor of what has no other
     for reading in readings:
         if not reading.anchored:
             yield ViewPart(f"{kind}{reading.suffix}", term, component=reading.component)
             continue
-        for masked in _masked(delimiters):
+        for masked in chain.from_iterable(combinations(others, count) for count in range(len(others) + 1)):
             kept = " ".join(token for token in delimiters if token not in masked)
             yield ViewPart(f"{kind} from {kept}{reading.suffix}", term, "".join(masked), reading.component)
     if (term.ignorable and not term.falling) or not readings:
         yield None
-
-
-def _masked(delimiters: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield every set of delimiters that may be no anchors: `b` stands first and is the anchor of what has no other."""
-    free = [token for token in delimiters if token != "b"]
-    return chain.from_iterable(combinations(free, count) for count in range(len(free) + 1))
-
-
-def _component(value: Hashable, index: int) -> Hashable:
-    return value[index] if isinstance(value, tuple) and index < len(value) else value

@@ -3,36 +3,39 @@
 import numpy as np
 
 from ldhd.predict.analysis import Analysis, Head, Served
-from ldhd.predict.cells import FailureScales, HeadTable, needed_contents, uncovered
+from ldhd.predict.cells import FailureScales, HeadTable, edges_up_to, score_order, trained_contents, uncovered
 from ldhd.predict.prediction import Constraint, Witness
+from ldhd.predict.queries import token_types
+from ldhd.predict.ranking import find_cycle
 
 
 def find_witness(analysis: Analysis, slot: str, head: Head, failures: FailureScales, served: Served) -> Witness:
     """Show why a head fails where it first does: a need that training does not teach, or demands that form a cycle."""
-    tables, _ = analysis.tables(head, served, failures.training_only)
-    if failures.uncovered_at <= failures.conflict_at and len(tables) > 1:
-        return _uncovered(analysis, slot, head, *tables)
-    return _conflict(analysis, slot, head, failures, tables)
+    table = analysis.table(head, served)
+    if failures.uncovered_at <= failures.conflict_at:
+        return _uncovered(slot, head, table)
+    cycle = find_cycle(edges_up_to(score_order(table), failures.conflict_at))
+    assert cycle is not None
+    return _conflict(slot, head, table, cycle)
 
 
-def _uncovered(analysis: Analysis, slot: str, head: Head, train: HeadTable, test: HeadTable) -> Witness:
-    row, needed = min(uncovered(train, test), key=lambda found: (*_size(test, found[0]), found[1]))
-    example = _constraint(test, row, needed, None)
-    taught = int(test.table.covering[row, needed]) in needed_contents(train)
+def _uncovered(slot: str, head: Head, table: HeadTable) -> Witness:
+    row, needed = min(uncovered(table), key=lambda found: (*_size(table, found[0]), found[1]))
+    example = _constraint(table, row, needed, None)
+    taught = int(table.table.covering[row, needed]) in trained_contents(table)
     reason = "with one content only" if taught else "nowhere"
-    place = analysis.describe(head, example, needed)
+    place = _describe(head, example, needed)
     words = f"at scale {example.scale} {slot} is at {place}; training needs that {reason}"
     return Witness("uncovered", slot, str(head), words, (example,))
 
 
-def _conflict(analysis: Analysis, slot: str, head: Head, failures: FailureScales, tables: list[HeadTable]) -> Witness:
-    cycle = failures.cycle()
-    found = [_forced(tables, winner, loser) for winner, loser in zip(cycle, [*cycle[1:], cycle[0]], strict=True)]
+def _conflict(slot: str, head: Head, table: HeadTable, cycle: list[int]) -> Witness:
+    found = [_forced(table, winner, loser) for winner, loser in zip(cycle, [*cycle[1:], cycle[0]], strict=True)]
     constraints = [constraint for constraint in found if constraint is not None]
     parts = []
     for constraint in constraints:
         winner, loser = (
-            "the null key" if key is None else f"index {key} ({analysis.describe(head, constraint, key)})"
+            "the null key" if key is None else f"index {key} ({_describe(head, constraint, key)})"
             for key in (constraint.winner, constraint.loser)
         )
         parts.append(f"in {constraint.text[: constraint.query + 1]!r} {winner} must beat {loser}")
@@ -41,30 +44,34 @@ def _conflict(analysis: Analysis, slot: str, head: Head, failures: FailureScales
     return Witness("conflict", slot, str(head), "; but ".join(parts), tuple(constraints))
 
 
-def _forced(tables: list[HeadTable], winner: int, loser: int) -> Constraint | None:
+def _forced(table: HeadTable, winner: int, loser: int) -> Constraint | None:
     """Return the smallest string, of training if there is one, in which one cell must beat the other."""
-    for head in tables:
-        found: list[tuple[int, int | None, int | None]] = []
-        for demands in head.demands():
-            rows, wins = demands.rows, demands.winners == winner
-            keys = [None] * len(rows) if demands.keys is None else demands.keys.tolist()
-            losing = demands.losers & (head.table.cells[rows] == loser) & wins[:, None]
-            found += [(int(rows[k]), keys[k], int(losing[k].argmax())) for k in np.flatnonzero(losing.any(1))]
-            if demands.keys is not None:
-                found += [
-                    (int(rows[k]), keys[k], None) for k in np.flatnonzero(wins & (head.table.null[rows] == loser))
-                ]
-        if found:
-            return _constraint(head, *min(found, key=lambda item: _size(head, item[0])))
-    return None
+    rows, winners, losers = table.demands
+    cells = table.table.cells
+    losing = losers & (cells[rows] == loser) & (cells[rows, winners] == winner)[:, None]
+    found = np.flatnonzero(losing.any(1)).tolist()
+    if not found:
+        return None
+    smallest = min(found, key=lambda index: _size(table, int(rows[index])))
+    keys = int(winners[smallest]), int(losing[smallest].argmax())
+    return _constraint(table, int(rows[smallest]), *(None if key == cells.shape[1] - 1 else key for key in keys))
 
 
-def _size(head: HeadTable, row: int) -> tuple[int, int, int]:
-    shape = head.table.queries.shape(row)
-    return shape.scale, len(shape.text), int(head.table.queries.token[row])
+def _describe(head: Head, constraint: Constraint, key: int) -> str:
+    """Describe the cell of a key, as in `RPE 6 from # to #`."""
+    query, text = constraint.query, constraint.text[: constraint.query + 1]
+    found = [f"{part.name} {part.classes(text, [query], training=False)[0][0][key]}" for part in head.view]
+    types = token_types(text, head.marked)
+    return f"{', '.join(found) or 'any place'} from {types[query]} to {types[key]}"
 
 
-def _constraint(head: HeadTable, row: int, winner: int | None, loser: int | None) -> Constraint:
-    queries = head.table.queries
+def _size(table: HeadTable, row: int) -> tuple[bool, int, int, int]:
+    queries = table.table.queries
     shape = queries.shape(row)
-    return Constraint(shape.text, shape.scale, int(queries.query[row]), winner, loser, queries.training)
+    return not queries.trained[row], shape.scale, len(shape.text), int(queries.token[row])
+
+
+def _constraint(table: HeadTable, row: int, winner: int | None, loser: int | None) -> Constraint:
+    queries = table.table.queries
+    shape = queries.shape(row)
+    return Constraint(shape.text, shape.scale, int(queries.query[row]), winner, loser, bool(queries.trained[row]))

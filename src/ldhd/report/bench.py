@@ -1,7 +1,7 @@
-"""The result of `ldhd bench`, and its figure."""
+"""The result of `ldhd bench`, and the figure of how the time of attention grows with the length of the string."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,10 @@ from rich.console import RenderableType
 
 from ldhd.bench import Case
 from ldhd.bench.ratio import machine
-from ldhd.report.figures.growth import growth_figure
+from ldhd.report.figures.marks import Axis, Figure, Line, Panel
+from ldhd.report.look import look, position_title
 from ldhd.report.render_matplotlib import save_figure
-from ldhd.report.terminal import plain_table
+from ldhd.report.terminal import Output, plain_table
 
 MEANINGS = {
     "speed": "time of the opponent over ours: above 1, we are faster",
@@ -23,32 +24,49 @@ MEANINGS = {
 }
 
 
-@dataclass(frozen=True)
-class BenchResult:
-    """The cases that `ldhd bench` has measured."""
-
-    cases: Sequence[Case]
-    figures: Sequence[Path] = ()
-
-    def document(self) -> dict[str, Any]:
-        return {"cases": [asdict(case) for case in self.cases], "machine": machine()}
-
-    def view(self) -> Iterator[RenderableType]:
-        """Yield a table for each measure, the machine, and the paths of the figures."""
-        for measure in dict.fromkeys(case.measure for case in self.cases):
-            columns = "case", "shape", "against", measure, "range"
-            rows = [_row(case) for case in self.cases if case.measure == measure]
-            yield plain_table(f"{measure}: {MEANINGS[measure]}", columns, rows)
-        yield ", ".join(f"{key} {value}" for key, value in machine().items())
-        yield from (f"figure: {path}" for path in self.figures)
+def show_benchmarks(cases: Sequence[Case], folder: Path | None = None) -> Output:
+    """Show a table for each measure and the machine; in a folder, draw how time grows with length if measured."""
+    rows: dict[str, list[tuple[str, ...]]] = {}
+    for case in cases:
+        low, high = case.spread
+        spread = "" if low == high else f"{low:.2f}-{high:.2f}"
+        rows.setdefault(case.measure, []).append((case.case, case.shape, case.against, f"{case.ratio:.2f}", spread))
+    tables: list[RenderableType] = [
+        plain_table(f"{measure}: {MEANINGS[measure]}", ("case", "shape", "against", measure, "range"), own)
+        for measure, own in rows.items()
+    ]
+    view = [*tables, ", ".join(f"{key} {value}" for key, value in machine().items())]
+    growth = growth_figure(cases)
+    if folder is not None and growth is not None:
+        view.append(f"figure: {save_figure(growth, folder / 'attention.png', dpi=150)}")
+    return {"cases": [asdict(case) for case in cases], "machine": machine()}, view
 
 
-def plot_growth(cases: Sequence[Case], folder: Path) -> list[Path]:
-    """Draw how time grows with length, if that was measured."""
-    figure = growth_figure(cases)
-    return [] if figure is None else [save_figure(figure, folder / "attention.png", dpi=150)]
+def growth_figure(cases: Sequence[Case]) -> Figure | None:
+    """Time against length on logarithmic axes, with the fitted exponents; None if no such case was measured."""
+    points: dict[str, list[tuple[int, float]]] = {}
+    exponents = {}
+    for case in cases:
+        if case.measure == "growth" and case.n is not None:
+            points.setdefault(case.case.split(", forward")[0], []).append((case.n, case.ratio))
+        elif case.measure == "exponent" and ", time" in case.case:
+            exponents[case.case.split(", time")[0]] = f"  (n^{case.ratio:.2f})"
+    if not points:
+        return None
+    variants: dict[str, int] = {}
+    lines = []
+    for name, row in points.items():
+        embedding, *rest = name.split()
+        variant = variants[embedding] = variants.get(embedding, -1) + 1
+        style = replace(look(embedding, variant), width=1.5, size=4.5)
+        label = " ".join([position_title(embedding), *rest]) + exponents.get(name, "")
+        lines.append(Line([n for n, _ in row], [ratio for _, ratio in row], style, label))
+    lengths = sorted({n for row in points.values() for n, _ in row})
+    y_axis = Axis(f"time for one string, rpe at n = {lengths[0]} as 1", scale="log")
+    panel = Panel(lines, Axis("length n", ticks=lengths, scale="log"), y_axis)
+    return Figure([panel], (8.4, 4.8), title="Whole attention, forward and backward")
 
 
-def _row(case: Case) -> tuple[str, ...]:
-    low, high = case.spread
-    return case.case, case.shape, case.against, f"{case.ratio:.2f}", "" if low == high else f"{low:.2f}-{high:.2f}"
+def case_of(row: Mapping[str, Any]) -> Case:
+    """Read a case from the JSON of `ldhd bench`, which may hold more than this version knows."""
+    return Case(**{field.name: row[field.name] for field in fields(Case) if field.name in row})

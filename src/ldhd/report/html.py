@@ -1,19 +1,36 @@
-"""The report: one HTML file that opens offline, made from records alone."""
+"""The report: one HTML file that opens offline, and its figures for print, made from records alone."""
 
+import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from ldhd.experiments.groups import Group, group_runs
 from ldhd.files import write_bytes
 from ldhd.report import sections
-from ldhd.report.figures.catalogue import every_figure
-from ldhd.report.headline import facts, headline
-from ldhd.report.page import Page
+from ldhd.report.bench import case_of, growth_figure
+from ldhd.report.figures.accuracy import accuracy_figure, accuracy_matrix, digit_figure, final_accuracy, scales_beyond
+from ldhd.report.figures.errors import carry_panel, error_figure, error_panel
+from ldhd.report.figures.learning_curves import learning_curve_figure, learning_curves
+from ldhd.report.figures.marks import Figure
+from ldhd.report.figures.strings import chosen_traces, string_figure, string_picture
+from ldhd.report.look import group_title
+from ldhd.report.page import Page, facts, headline
 from ldhd.report.render_matplotlib import save_for_print
 from ldhd.report.runs import Runs, find_runs
+
+NEEDED = {
+    "claims": ("ldhd verify --json", ("id", "claim", "verdict")),
+    "predictions": (
+        "ldhd predict --json",
+        ("task", "position", "position_options", "layers", "train_scales", "test_scales", "verdict", "max_scale"),
+    ),
+    "cases": ("ldhd bench --json", ("case", "shape", "ratio", "spread", "against")),
+}
+"""The list in a document -> the command that prints it, and the keys that each entry of the list must have."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +47,7 @@ class Report:
             "report": str(self.path),
             "figures": [str(path) for path in self.figures],
             "runs": len(self.runs.finished),
-            "failed": [f"{folder}: {reason}" for folder, reason in self.runs.failed.items()],
+            "failed": self.runs.failed,
             "unfinished": [str(folder) for folder in self.runs.unfinished],
             "problems": self.runs.problems,
             "cells": [_document(group) for group in self.groups],
@@ -39,8 +56,8 @@ class Report:
     def view(self) -> Iterator[str]:
         """Yield where the report and its figures are; files that could not be read were warned of."""
         runs = self.runs
-        others = {"failed": runs.failed, "unfinished": runs.unfinished, "unreadable": runs.problems}
-        counts = [f", {len(found)} {name}" for name, found in others.items() if found]
+        others = {"failed": len(runs.failed), "unfinished": len(runs.unfinished), "unreadable": len(runs.problems)}
+        counts = [f", {count} {name}" for name, count in others.items() if count]
         yield f"report: {self.path} ({len(runs.finished)} runs in {len(self.groups)} cells{''.join(counts)})"
         if self.figures:
             yield f"figures: {self.figures[0].parent} ({len(self.figures)} files)"
@@ -61,17 +78,31 @@ def write_report(
     `ledger`, `predictions` and each of `benchmarks` are documents that `ldhd verify`, `predict` and `bench` print with
     `--json`. If a folder `figures` is given, each figure is saved there as PNG and PDF.
     """
-    _check_place(out)
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder; name the file to write, such as {out / 'report.html'}")
+    above = next(folder for folder in out.absolute().parents if folder.exists())
+    if not above.is_dir():
+        raise ValueError(f"{out} cannot be written: {above} is no folder")
     found = find_runs(runs)
     empty = not (found.finished or found.failed or found.unfinished or found.problems)
     if empty and ledger is None and predictions is None and not benchmarks:
         raise ValueError(f"no runs in {', '.join(map(str, runs))}: a run's folder holds config.json and record.json")
     configs = {run.record.hash: run.config for run in found.finished}
     groups = group_runs([run.record for run in found.finished], configs)
-    page = _page(groups, found, ledger, predictions, benchmarks, title)
+    page = Page()
+    places = {(group.task, group.label): f"cell-{number}" for number, group in enumerate(groups)}
+    shown = [sections.matrix_section(groups)]
+    for _, own in groupby(groups, lambda group: group.task):
+        shown.append(sections.task_section(page, list(own), places, found))
+    shown += [] if predictions is None else [sections.prediction_section(predictions, found)]
+    shown += [] if ledger is None else [sections.ledger_section(ledger)]
+    shown += [sections.bench_section(page, benchmarks)] if benchmarks else []
+    shown.append({"id": "runs", "link": "runs", "template": "runs.html", "groups": groups, "runs": found})
+    head = {"title": title, "headline": headline(groups), "facts": facts(found), "places": places}
+    text = page.render(**head, sections=[section for section in shown if section is not None])
     for line in found.problems:
         warnings.warn(line, stacklevel=2)
-    write_bytes(out, page.encode())
+    write_bytes(out, text.encode())
     drawn: list[Path] = []
     if figures is not None:
         for name, figure in every_figure(groups, found, benchmarks):
@@ -79,35 +110,43 @@ def write_report(
     return Report(out, groups, found, drawn)
 
 
-def _page(
-    groups: Sequence[Group],
-    runs: Runs,
-    ledger: Mapping[str, Any] | None,
-    predictions: Mapping[str, Any] | None,
-    benchmarks: Sequence[Mapping[str, Any]],
-    title: str,
-) -> str:
-    page = Page()
-    places = {(group.task, group.label): f"cell-{number}" for number, group in enumerate(groups)}
-    found = [sections.matrix_section(groups)]
-    for task in dict.fromkeys(group.task for group in groups):
-        own = [group for group in groups if group.task == task]
-        found.append(sections.task_section(page, own, places, runs))
-    found += [] if predictions is None else [sections.prediction_section(predictions, runs)]
-    found += [] if ledger is None else [sections.ledger_section(ledger)]
-    found += [sections.bench_section(page, benchmarks)] if benchmarks else []
-    found.append(sections.run_section(groups, runs))
-    head = {"title": title, "headline": headline(groups), "facts": facts(runs)}
-    return page.render(**head, places=places, sections=[section for section in found if section is not None])
+def every_figure(
+    groups: Sequence[Group], runs: Runs, benchmarks: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, Figure | None]]:
+    """Yield each figure for print with the name of its file, None where there is nothing to show."""
+    if len(groups) > 1:
+        yield "matrix", accuracy_matrix(groups)
+        yield "final", final_accuracy(groups)
+    for task, members in groupby(groups, lambda group: group.task):
+        own, name = list(members), _file_name(task)
+        yield f"{name}-accuracy", accuracy_figure(own)
+        yield f"{name}-digits", digit_figure(own) if scales_beyond(own[:1]) else None
+        yield f"{name}-errors", error_figure(own, error_panel)
+        yield f"{name}-carries", error_figure(own, carry_panel)
+        for group in own:
+            figure = learning_curve_figure(learning_curves(group, runs), f"{task}, {group_title(group)}")
+            yield f"{name}-{_file_name(group.label)}-training", figure
+        for label, trace in chosen_traces(own, runs):
+            yield f"{name}-{_file_name(label)}-string", string_figure(string_picture(label, trace), f"{task}, {label}")
+    yield "growth", growth_figure([case_of(case) for benchmark in benchmarks for case in benchmark["cases"]])
 
 
-def _check_place(out: Path) -> None:
-    """ValueError if the report cannot be written there, before anything is read."""
-    if out.is_dir():
-        raise ValueError(f"{out} is a folder; name the file to write, such as {out / 'report.html'}")
-    above = next(folder for folder in out.absolute().parents if folder.exists())
-    if not above.is_dir():
-        raise ValueError(f"{out} cannot be written: {above} is no folder")
+def read_document(path: Path, key: str) -> dict[str, Any]:
+    """Read what another command printed with `--json`; a ValueError says in one line what its list `key` lacks."""
+    command, fields = NEEDED[key]
+    origin = f"it should come from `{command}`"
+    try:
+        value = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not JSON: {error}; {origin}") from None
+    rows = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(rows, list):
+        raise ValueError(f"{path} has no list {key!r}; {origin}")
+    for number, row in enumerate(rows):
+        absent = [name for name in fields if not isinstance(row, dict) or name not in row]
+        if absent:
+            raise ValueError(f"{path}: entry {number} of {key!r} lacks {absent[0]!r}; {origin}")
+    return value
 
 
 def _document(group: Group) -> dict[str, Any]:
@@ -123,3 +162,8 @@ def _document(group: Group) -> dict[str, Any]:
         "exact": {str(scale): asdict(group.interval(scale)) for scale in group.scales},
         "hashes": [record.hash for record in group.records],
     }
+
+
+def _file_name(label: str) -> str:
+    """Keep letters, digits and a few signs of a label; dashes stand for the rest."""
+    return "-".join("".join(c if c.isalnum() or c in "-+." else " " for c in label).split())

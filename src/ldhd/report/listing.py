@@ -1,112 +1,134 @@
-"""The results of `ldhd tasks` and `ldhd positions`: tasks with examples, embeddings with their options."""
+"""The results of `ldhd tasks`, `ldhd positions` and `ldhd reproduce --list`."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
-from rich.table import Table
 
+import ldhd
 from ldhd import seeds
 from ldhd.experiments.parts import load_task, options_model
+from ldhd.experiments.preset import SIZES, Preset
+from ldhd.experiments.presets import PRESETS
+from ldhd.experiments.views import Depths, Grid
+from ldhd.files import BadFileError, read_json
+from ldhd.names import lookup_only
 from ldhd.positions import POSITIONS
-from ldhd.report.terminal import folding, plain_table
+from ldhd.report.terminal import Output, counted, folding, percent, plain_table
 from ldhd.tasks import TASKS
 
 
-@dataclass(frozen=True)
-class TaskExamples:
-    """Instances of one task, with the tokens that each answer token needs."""
-
-    task: str
-    scale: int
-    count: int
-    seed: int
-
-    def examples(self) -> list[dict[str, Any]]:
-        """Draw the instances."""
-        task = load_task(self.task)
-        stream = seeds.generator(self.seed, "example", task.name, self.scale)
-        found = [task.sample(self.scale, stream) for _ in range(self.count)]
-        return [{"prompt": x.prompt, "answer": x.answer, "scale": x.scale, "needs": task.needs(x)} for x in found]
-
-    def document(self) -> dict[str, Any]:
-        return {"task": self.task, "examples": self.examples()}
-
-    def view(self) -> Iterator[Table]:
-        """Yield a table: each example, and under it what each of its answer tokens needs."""
-        title = f"{self.task}: prompt, answer, and what each answer token needs"
-        table = plain_table(title, folding("prompt", "answer", "token", "needs (slot: token at index)"))
-        for example in self.examples():
-            head, text = (example["prompt"], example["answer"]), example["prompt"] + example["answer"]
-            for token, needs in zip(example["answer"], example["needs"], strict=True):
-                table.add_row(*head, token, _slots(text, needs))
-                head = "", ""
-            table.add_section()
-        yield table
+def list_examples(name: str, scale: int, count: int, seed: int) -> Output:
+    """Show instances of one task, with the tokens that each answer token needs."""
+    title = f"{name}: prompt, answer, and what each answer token needs"
+    table = plain_table(title, folding("prompt", "answer", "token", "needs (slot: token at index)"))
+    examples = _examples(name, scale, count, seed)
+    for example in examples:
+        head, text = (example["prompt"], example["answer"]), example["prompt"] + example["answer"]
+        for token, needs in zip(example["answer"], example["needs"], strict=True):
+            places = {slot: "absent" if at is None else f"{text[at]} at {at}" for slot, at in needs.items()}
+            table.add_row(*head, token, ", ".join(f"{slot}: {place}" for slot, place in places.items()) or "nothing")
+            head = "", ""
+        table.add_section()
+    return {"task": name, "examples": examples}, [table]
 
 
-@dataclass(frozen=True)
-class TaskList:
-    """Every task of `ldhd.tasks.TASKS` with one example."""
-
-    scale: int
-    seed: int
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "tasks": [
-                {
-                    "task": name,
-                    "train_scales": list(task.train_scales),
-                    "train_size": task.latent.training_size(task.train_scales),
-                    "format": _first_line(type(task.format).__doc__),
-                    "example": TaskExamples(name, self.scale, 1, self.seed).examples()[0],
-                }
-                for name, task in TASKS.items()
-            ]
+def list_tasks(scale: int, seed: int) -> Output:
+    """Show every task of `ldhd.tasks.TASKS` with one example."""
+    found: list[dict[str, Any]] = [
+        {
+            "task": name,
+            "train_scales": list(task.train_scales),
+            "train_size": task.latent.training_size(task.train_scales),
+            "format": _first_line(task.format),
+            "example": _examples(name, scale, 1, seed)[0],
         }
-
-    def view(self) -> Iterator[Table]:
-        rows = [
-            (row["task"], escape(row["format"]), row["example"]["prompt"] + row["example"]["answer"])
-            for row in self.document()["tasks"]
-        ]
-        yield plain_table("tasks", folding("task", "format", f"example of scale {self.scale}"), rows)
+        for name, task in TASKS.items()
+    ]
+    rows = [(row["task"], escape(row["format"]), row["example"]["prompt"] + row["example"]["answer"]) for row in found]
+    return {"tasks": found}, [plain_table("tasks", folding("task", "format", f"example of scale {scale}"), rows)]
 
 
-@dataclass(frozen=True)
-class PositionList:
-    """Every embedding of `ldhd.positions.POSITIONS` with its formula and options."""
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "positions": [
-                {
-                    "position": name,
-                    "formula": _first_line(kind.__doc__),
-                    "can_be_summed": kind.additive,
-                    "options": {key: field.default for key, field in options_model(kind).model_fields.items()},
-                }
-                for name, kind in POSITIONS.items()
-            ]
-        }
-
-    def view(self) -> Iterator[Table]:
-        title = "position embeddings (those that only add can be summed: rpe-square+rpe-absolute)"
-        table = plain_table(title, folding("position", "what it does", "summable", "options: --set position.X=..."))
-        for row in self.document()["positions"]:
-            options = ", ".join(f"{key}={value}" for key, value in row["options"].items())
-            summable = "yes" if row["can_be_summed"] else "no"
-            table.add_row(row["position"], escape(row["formula"]), summable, options, end_section=True)
-        yield table
+def list_positions() -> Output:
+    """Show every embedding of `ldhd.positions.POSITIONS` with its formula and options."""
+    title = "position embeddings (those that only add can be summed: rpe-square+rpe-absolute)"
+    table = plain_table(title, folding("position", "what it does", "summable", "options: --set position.X=..."))
+    found = []
+    for name, kind in POSITIONS.items():
+        formula = _first_line(kind)
+        options = {key: field.default for key, field in options_model(kind).model_fields.items()}
+        found.append({"position": name, "formula": formula, "can_be_summed": kind.additive, "options": options})
+        written = ", ".join(f"{key}={value}" for key, value in options.items())
+        table.add_row(name, escape(formula), "yes" if kind.additive else "no", written, end_section=True)
+    return {"positions": found}, [table]
 
 
-def _slots(text: str, needs: dict[str, int | None]) -> str:
-    """Return what an answer token of an instance needs, such as `x: 7 at 2`."""
-    places = {slot: "absent" if index is None else f"{text[index]} at {index}" for slot, index in needs.items()}
-    return ", ".join(f"{slot}: {place}" for slot, place in places.items()) or "nothing"
+def list_presets(size: str) -> Output:
+    """Show every preset of a size with its number of runs, its time and its stored result."""
+    lookup_only(size, SIZES, "size")
+    found = [_preset(preset, size) for preset in PRESETS.values() if size in preset.sizes]
+    columns = folding("name", "what", "runs", "training", "stored result")
+    rows = [
+        (row["preset"], escape(row["title"]), row["runs"], _duration(row), row["stored"] or "none") for row in found
+    ]
+    caption = "training times are sums over runs of one core each, from the stored seeds"
+    return {"presets": found}, [plain_table(f"presets, size {size}", columns, rows, caption)]
 
 
-def _first_line(docstring: str | None) -> str:
-    return (docstring or "").strip().split("\n", 1)[0]
+def stored(preset: Preset, size: str) -> dict[str, Any] | None:
+    """Return the document of a preset in `results/` of the source tree, None if there is none."""
+    path = Path(ldhd.__file__).parents[2] / "results" / size / f"{preset.file_name}.json"
+    try:
+        return read_json(path)
+    except (OSError, BadFileError):
+        return None
+
+
+def _examples(name: str, scale: int, count: int, seed: int) -> list[dict[str, Any]]:
+    task = load_task(name)
+    stream = seeds.generator(seed, "example", task.name, scale)
+    found = [task.sample(scale, stream) for _ in range(count)]
+    return [{"prompt": x.prompt, "answer": x.answer, "scale": x.scale, "needs": task.needs(x)} for x in found]
+
+
+def _first_line(described: object) -> str:
+    return (described.__doc__ or "").strip().split("\n", 1)[0]
+
+
+def _preset(preset: Preset, size: str) -> dict[str, Any]:
+    own, other = stored(preset, size), {"full": "quick", "quick": "full"}.get(size)
+    known = own or (stored(preset, other) if other else None)
+    runs = len(preset.configs(size))
+    return {
+        "preset": preset.name,
+        "title": preset.title,
+        "says": preset.statement,
+        "seeds": list(preset.sizes[size]),
+        "runs": runs,
+        "expected_seconds": known["seconds"] * runs / len(known["runs"]) if known and known["runs"] else None,
+        "stored": None if own is None else _summary(preset, own, len(preset.sizes[size])),
+        "assumed": preset.assumptions(size),
+    }
+
+
+def _summary(preset: Preset, document: dict[str, Any], seeds: int) -> str:
+    """Return `rpe-square 100, rpe 0 (1 seed, not fitted)` and so on: exact match in % at the largest scale."""
+    most = len(document["seeds"])
+    shown = []
+    for outcome in document["outcomes"]:
+        notes = [counted(outcome["seeds"], "seed")] * (outcome["seeds"] < most)
+        notes += ["not fitted"] * (not outcome["fitted"])
+        shown.append(f"{outcome['label']} {percent(outcome['exact'])}" + (f" ({', '.join(notes)})" if notes else ""))
+    if not shown or isinstance(preset.view, (Grid, Depths)):
+        shown = ["drawn"]
+    return ", ".join(shown) + (f"; {most} of {seeds} seeds" if document["runs"] and most < seeds else "")
+
+
+def _duration(row: dict[str, Any]) -> str:
+    seconds = row["expected_seconds"]
+    if not row["runs"]:
+        return "seconds"
+    if seconds is None:
+        return "not measured"
+    return f"{seconds:.0f} s" if seconds < 90 else str(timedelta(seconds=round(seconds)))

@@ -5,25 +5,18 @@ from zlib import crc32
 
 from ldhd.experiments.groups import Group
 from ldhd.positions import POSITIONS
-from ldhd.report.figures.marks import Style
+from ldhd.report.figures.marks import DASHES, MARKERS, Style
 
 OTHER_COLORS = ["#7F7F7F", "#9467BD", "#17BECF", "#BCBD22"]
 """Colors of embeddings that are not in `POSITIONS`."""
 
-MARKERS = ["circle", "hexagon", "diamond", "triangle-up", "triangle-left", "square", "pentagon", "triangle-down"]
-MARKERS += ["star", "triangle-right", "octagon", "diamond-tall", "hexagon2", "cross", "x"]
-DASHES = ["solid", "dash", "dashdot", "dot"]
-
 
 def look(position: str, variant: int = 0) -> Style:
-    """Return how an embedding is drawn; its variants are numbered from 0.
-
-    Sums and the embeddings of users take a color and a marker by a checksum of their name.
-    """
+    """Return how a variant of an embedding is drawn; sums and users' embeddings go by a checksum of their name."""
     place = list(POSITIONS).index(position) if position in POSITIONS else crc32(position.encode())
-    other = OTHER_COLORS[place % len(OTHER_COLORS)]
-    color = POSITIONS[position].color if position in POSITIONS else other
-    return Style(color=color, marker=MARKERS[place % len(MARKERS)], dash=DASHES[variant % len(DASHES)])
+    color = POSITIONS[position].color if position in POSITIONS else OTHER_COLORS[place % len(OTHER_COLORS)]
+    marker, dash = list(MARKERS)[place % len(MARKERS)], list(DASHES)[variant % len(DASHES)]
+    return Style(color=color, marker=marker, dash=dash)
 
 
 def looks(groups: Sequence[Group]) -> list[Style]:
@@ -34,9 +27,8 @@ def looks(groups: Sequence[Group]) -> list[Style]:
 
 def group_title(group: Group) -> str:
     """The label of a group, with its embedding as papers write it."""
-    if not group.label.startswith(group.position):
-        return group.label
-    return position_title(group.position) + group.label.removeprefix(group.position)
+    named = group.label.startswith(group.position)
+    return position_title(group.position) + group.label.removeprefix(group.position) if named else group.label
 
 
 def position_title(position: str) -> str:

@@ -2,27 +2,62 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log
 
 from ldhd.experiments.groups import Group
 from ldhd.experiments.outcomes import Outcome, smallest_depths
 from ldhd.experiments.preset import Preset
-from ldhd.experiments.views import Depths, Digits, Grid, Plane, Shares, Tasks
-from ldhd.report.figures.accuracy import accuracy_panels, digit_figure, seeds_of
-from ldhd.report.figures.factors import factor_figure
-from ldhd.report.figures.marks import Figure, Style
-from ldhd.report.figures.plane import plane_figure
+from ldhd.experiments.views import Depths, Digits, Grid, Plane, Shares, Tasks, depth
+from ldhd.report.figures.accuracy import accuracy_panels, digit_figure
+from ldhd.report.figures.marks import Axis, Figure, HeatMap, Mark, Panel, Style, Text
+from ldhd.report.figures.theory import plane_figure
 from ldhd.report.look import look, position_title
+from ldhd.report.terminal import counted, percent
+
+LOWEST = 0.8
+"""Extrapolation factors below it share its colour."""
+COLORS = ("#f7fcf5", "#c7e9c0", "#74c476", "#238b45", "#00441b")
+"""From the lowest factor to the highest."""
 
 
 def preset_figures(preset: Preset, groups: Sequence[Group], outcomes: Sequence[Outcome]) -> dict[str, Figure]:
     """Return the figures of a preset by the names of their files; without runs, only those that need none."""
-    view = preset.view
-    if not groups and not isinstance(view, Plane):
+    if not groups and not isinstance(preset.view, Plane):
         return {}
-    figures = {preset.file_name: _main_figure(preset, groups, outcomes)}
-    if isinstance(view, Grid) and view.curves:
-        figures[f"{preset.file_name}-curves"] = _curves(groups)
-    return figures
+    main = {preset.file_name: _main_figure(preset, groups, outcomes)}
+    curves = isinstance(preset.view, Grid) and preset.view.curves
+    return {**main, f"{preset.file_name}-curves": _curves(groups)} if curves else main
+
+
+def factor_figure(outcomes: Sequence[Outcome], title: str, depths: bool = False) -> Figure:
+    """Rows by tasks: the extrapolation factor and, below it, exact match at the largest scale and the prediction.
+
+    With `depths`, the number of layers is written too. A cell with fewer seeds than others says so.
+    """
+    tasks = list(dict.fromkeys(outcome.task for outcome in outcomes))
+    rows = list(dict.fromkeys(outcome.label for outcome in outcomes))
+    seeds = max(outcome.seeds for outcome in outcomes)
+    highest = max(2.0, *(outcome.factor for outcome in outcomes))
+    values: list[list[float | None]] = [[None] * len(tasks) for _ in rows]
+    texts: list[Mark] = []
+    for outcome in outcomes:
+        x, y = tasks.index(outcome.task), rows.index(outcome.label)
+        factor = values[y][x] = max(outcome.factor, LOWEST)
+        ink = "#ffffff" if log(factor / LOWEST) > 0.6 * log(highest / LOWEST) else "#000000"
+        fewer = "" if outcome.seeds == seeds else f", {counted(outcome.seeds, 'seed')}"
+        fitted = fewer if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fitted"
+        layers = f"{depth(outcome.layers)}, " if depths else ""
+        predicted = f"\npredicted: {outcome.predicted}" if outcome.predicted else ""
+        small = f"{layers}{percent(outcome.exact)} % at {outcome.scale}{fitted}{predicted}"
+        texts += [Text(x, y - 0.2, f"{outcome.factor:g}x", 9, ink), Text(x, y + 0.24, small, 5.5, ink)]
+    panel = Panel(
+        [HeatMap(values, COLORS, LOWEST, highest, log=True), *texts],
+        Axis(ticks=range(len(tasks)), tick_labels=tasks),
+        Axis(ticks=range(len(rows)), tick_labels=rows),
+    )
+    names = 0.065 * max(map(len, rows))  # the width of the names of the rows, in inches
+    size = 0.8 + names + 1.35 * len(tasks), 1.0 + 0.42 * len(rows)
+    return Figure([panel], size, title=f"{title}; {counted(seeds, 'seed')}")
 
 
 def _main_figure(preset: Preset, groups: Sequence[Group], outcomes: Sequence[Outcome]) -> Figure:
@@ -39,10 +74,12 @@ def _main_figure(preset: Preset, groups: Sequence[Group], outcomes: Sequence[Out
             return digit_figure([replace(group, label=group.label + words) for group, words in pairs])
         case Shares():
             return _shares(preset, pairs)
-    titles = [f"{position_title(group.position)}{_fitted(group)}{words}" for group, words in pairs]
-    if isinstance(preset.view, Tasks):
-        titles = [f"{group.task}, {title}" for group, title in zip(groups, titles, strict=True)]
-    panels = {title: [group] for group, title in zip(groups, titles, strict=True)}
+    panels = {}
+    for group, words in pairs:
+        task = f"{group.task}, " if isinstance(preset.view, Tasks) else ""
+        fitted = f" ({group.fitted} of {len(group.records)} fitted)" if group.fitted else " (not fitted)"
+        fitted = "" if group.fitted == len(group.records) else fitted
+        panels[f"{task}{position_title(group.position)}{fitted}{words}"] = [group]
     return accuracy_panels(panels, preset.title, legend=False)
 
 
@@ -68,14 +105,9 @@ def _curves(groups: Sequence[Group]) -> Figure:
     for group in groups:
         panels.setdefault(group.task, []).append(replace(group, label=position_title(group.position)))
     trained, most = groups[0].train_scales, max(len(group.records) for group in groups)
-    seeds = f"{'mean over ' * (most > 1)}{seeds_of(most)}"
+    seeds = "mean over " * (most > 1) + counted(most, "seed")
     title = f"Trained on scales {min(trained)}-{max(trained)}, the same tasks and steps for all; {seeds}"
     return accuracy_panels(panels, title)
-
-
-def _fitted(group: Group) -> str:
-    count = len(group.records)
-    return "" if group.fitted == count else f" ({group.fitted} of {count} fitted)" if group.fitted else " (not fitted)"
 
 
 def _shades(groups: Sequence[Group]) -> list[Style]:

@@ -1,13 +1,18 @@
-"""Progress bars on a terminal; nothing is shown where standard error is a file or a pipe."""
+"""Live views of runs on a terminal; nothing is shown where standard error is a file or a pipe."""
 
+import time
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from typing import TypeVar
 
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn, track
 from rich.progress import Progress as Bars
 
-from ldhd.experiments import Progress
-from ldhd.report.terminal import console
+from ldhd.experiments import Failure, Progress, Record
+from ldhd.report.terminal import console, plain_table
 
 Item = TypeVar("Item")
 
@@ -19,10 +24,7 @@ def watch(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
 
 
 class ProgressBars(Bars):
-    """A bar for each run, with loss, accuracy at training scales, speed and time left.
-
-    Use it as `with ProgressBars() as bars: run(..., on_progress=bars)`.
-    """
+    """A bar for each run, with loss, accuracy at training scales, speed and time left; `on_progress` of a run."""
 
     def __init__(self) -> None:
         screen = console(stderr=True)
@@ -43,15 +45,54 @@ class ProgressBars(Bars):
         if progress.run not in self.rows:
             self.rows[progress.run] = self.add_task(progress.label, total=total, completed=done, state="", speed="")
         row = self.rows[progress.run]
-        speed = self.tasks[row].speed
-        written = f"{speed:.0f} steps/s" if speed and progress.stage == "training" else ""
-        self.update(row, total=total, completed=done, state=_state(progress), speed=written)
+        speed, state = self.tasks[row].speed, progress.stage
+        written = f"{speed:.0f} steps/s" if speed and state == "training" else ""
+        if state == "training":  # such as `loss 0.012  1:100% 2:98%`, with the accuracy at each training scale
+            scales = " ".join(f"{scale}:{value:.0%}" for scale, value in (progress.accuracy or {}).items())
+            state = f"{'' if progress.loss is None else f'loss {progress.loss:.3f}'}  {scales}"
+        self.update(row, total=total, completed=done, state=state, speed=written)
 
 
-def _state(progress: Progress) -> str:
-    """Return `loss 0.012  1:100% 2:100% 3:98%`, with the accuracy at each training scale."""
-    if progress.stage != "training":
-        return progress.stage
-    loss = "" if progress.loss is None else f"loss {progress.loss:.3f}"
-    scales = " ".join(f"{scale}:{value:.0%}" for scale, value in (progress.accuracy or {}).items())
-    return f"{loss}  {scales}"
+class SweepView(Live):
+    """A live table of the runs at work, and how many are done, failed and left."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.running: dict[str, Progress] = {}
+        self.done = self.failed = self.read = 0
+        self.started: float | None = None
+        screen = console(stderr=True)
+        super().__init__(get_renderable=self.render, console=screen, auto_refresh=screen.is_terminal, transient=True)
+
+    def on_progress(self, progress: Progress) -> None:
+        if self.started is None:
+            self.started, self.read = time.monotonic(), self.done
+        self.running[progress.run] = progress
+
+    def on_completed(self, how: Record | Failure) -> None:
+        self.running.pop(how.hash, None)
+        self.failed += isinstance(how, Failure)
+        self.done += isinstance(how, Record)
+
+    def render(self) -> RenderableType:
+        left = self.total - self.done - self.failed - len(self.running)
+        counts = f"running {len(self.running)}, done {self.done}, failed {self.failed}, waiting {left}"
+        rows = []
+        for name, progress in list(self.running.items()):  # the table is drawn by a thread of its own
+            loss = "" if progress.loss is None else f"{progress.loss:.3f}"
+            share = f"{progress.done / max(progress.total, 1):.0%}"
+            rows.append((name, escape(progress.label), progress.stage, share, loss))
+        table = plain_table(None, ("run", "", "stage", "", "loss"), rows)
+        return Group(f"{counts}, time left {self.time_left()}", table)
+
+    def time_left(self) -> str:
+        """What is left at the speed so far, counting runs and parts of them; a question mark at the beginning."""
+        parts = 0.0
+        for progress in list(self.running.values()):  # tests count nothing
+            training = progress.stage == "training"
+            parts += progress.done / progress.total if training else progress.stage in ("testing", "done")
+        worked = self.done + self.failed - self.read + parts
+        if self.started is None or worked <= 0:
+            return "?"
+        left = self.total - self.read - worked
+        return str(timedelta(seconds=round((time.monotonic() - self.started) / worked * left)))

@@ -7,16 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldhd.files import write_bytes
-from ldhd.report.figures.marks import Axis, Band, Bars, Figure, HeatMap, Line, Mark, Panel, Span, Text
+from ldhd.report.figures.marks import DASHES, MARKERS, Axis, Band, Bars, Figure, HeatMap, Line, Mark, Panel, Span, Text
 
 if TYPE_CHECKING:  # importing it takes half a second
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "triangle-down": "v"}
-MARKERS |= {"cross": "P", "x": "X", "star": "*", "triangle-left": "<", "triangle-right": ">", "pentagon": "p"}
-MARKERS |= {"hexagon": "h", "octagon": "8", "diamond-tall": "d", "hexagon2": "H", "": ""}
-DASHES = {"solid": "-", "dash": "--", "dashdot": "-.", "dot": ":", "": ""}
 LONGEST_BESIDE = 44
 """Legends with longer labels stand below the panels, because beside them they would leave the panels no room."""
 CHARACTER = 0.075
@@ -98,9 +94,14 @@ def _set_axis(axes: "Axes", axis: Axis, name: str, size: float) -> None:
 
 
 def _draw_mark(axes: "Axes", mark: Mark) -> None:
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
+
     match mark:
-        case Line():
-            _draw_line(axes, mark)
+        case Line(style=style):
+            marker = style.marker or "circle" * (len(mark.x) == 1)  # a line through one point would be invisible
+            look: dict[str, Any] = {"color": style.color, "alpha": style.opacity, "lw": style.width, "ms": style.size}
+            look |= {"ls": DASHES.get(style.dash, ""), "marker": MARKERS.get(marker, ""), "label": mark.label or None}
+            axes.plot(mark.x, mark.y, mew=None if style.dash else 0, **look)
         case Band():
             axes.fill_between(mark.x, mark.low, mark.high, color=mark.color, alpha=0.18, lw=0)
         case Bars():
@@ -109,39 +110,23 @@ def _draw_mark(axes: "Axes", mark: Mark) -> None:
         case Span():
             axes.axvspan(mark.low, mark.high, color="0.92", lw=0, label=mark.label or None)
         case HeatMap():
-            _draw_heat_map(axes, mark)
+            values = [[math.nan if value is None else value for value in row] for row in mark.values]
+            colors = LinearSegmentedColormap.from_list("heat map", list(mark.colors))
+            norm = (LogNorm if mark.log else Normalize)(mark.low, mark.high, clip=True)
+            axes.imshow(values, cmap=colors, norm=norm, aspect="auto")
         case Text():
             place: dict[str, Any] = {"ha": mark.align, "va": "center"}
             axes.text(mark.x, mark.y, mark.text, color=mark.color, fontsize=mark.size, **place)
 
 
-def _draw_line(axes: "Axes", line: Line) -> None:
-    style = line.style
-    marker = MARKERS[style.marker or "circle" * (len(line.x) == 1)]  # a line through one point would be invisible
-    look: dict[str, Any] = {"color": style.color, "ls": DASHES[style.dash], "lw": style.width, "alpha": style.opacity}
-    look |= {"marker": marker, "ms": style.size, "mew": 0 if not style.dash else None}
-    axes.plot(line.x, line.y, label=line.label or None, **look)
-
-
-def _draw_heat_map(axes: "Axes", heat_map: HeatMap) -> None:
-    from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
-
-    values = [[math.nan if value is None else value for value in row] for row in heat_map.values]
-    colors = LinearSegmentedColormap.from_list("heat map", list(heat_map.colors))
-    norm = (LogNorm if heat_map.log else Normalize)(heat_map.low, heat_map.high, clip=True)
-    axes.imshow(values, cmap=colors, norm=norm, aspect="auto")
-
-
 def _drop_inner_labels(grid: Sequence["Axes"], columns: int) -> None:
     """Write labels that all of several panels have in common at the left and at the bottom only."""
     shown = [axes for axes in grid if axes.axison]
-    if len({axes.get_ylabel() for axes in shown}) == 1:
-        for index, axes in enumerate(grid):
-            axes.set_ylabel("" if index % columns else axes.get_ylabel())
-    if len({axes.get_xlabel() for axes in shown}) == 1:
-        for index, axes in enumerate(grid):
-            covered = any(other in shown for other in grid[index + columns :: columns])
-            axes.set_xlabel("" if covered else axes.get_xlabel())
+    x_labels, y_labels = {axes.get_xlabel() for axes in shown}, {axes.get_ylabel() for axes in shown}
+    for index, axes in enumerate(grid):
+        covered = any(other in shown for other in grid[index + columns :: columns])
+        axes.set_xlabel("" if covered and len(x_labels) == 1 else axes.get_xlabel())
+        axes.set_ylabel("" if index % columns and len(y_labels) == 1 else axes.get_ylabel())
 
 
 def _fitting(text: str, size: float, width: float) -> float:

@@ -69,8 +69,8 @@ def _line(line: Line, panel: Panel) -> Json:
         "legendgroup": escape(line.group) or name,
         "showlegend": bool(line.label),
     }
-    texts = {"text": [escape(text) for text in line.texts]} if line.texts else {}
-    return trace | texts | ({"customdata": list(line.links)} if line.links else {})
+    optional = {"text": [escape(text) for text in line.texts], "customdata": list(line.links)}
+    return trace | {key: values for key, values in optional.items() if values}
 
 
 def _heat_map(heat_map: HeatMap, panel: Panel) -> Json:

@@ -1,8 +1,8 @@
-"""The result of `ldhd reproduce`: presets that are predicted, run, drawn and compared with the paper."""
+"""The results of `ldhd reproduce`, whose presets are run, drawn and compared with the paper, and of `ldhd demo`."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ldhd.bench.ratio import machine
-from ldhd.experiments import Failure, Record, RunConfig
+from ldhd.experiments import Record, RunConfig
+from ldhd.experiments.config import make_configs
 from ldhd.experiments.groups import group_runs
 from ldhd.experiments.outcomes import outcomes, preset_groups
 from ldhd.experiments.predictions import predict_run, prediction_key
@@ -21,49 +22,19 @@ from ldhd.experiments.views import Panels
 from ldhd.files import write_json
 from ldhd.report.figures.accuracy import accuracy_matrix
 from ldhd.report.html import write_report
+from ldhd.report.output import draw_runs, failure_lines, trace_run
 from ldhd.report.preset_figures import preset_figures
-from ldhd.report.progress import watch
+from ldhd.report.progress import ProgressBars, SweepView, watch
 from ldhd.report.render_matplotlib import save_for_print
-from ldhd.report.sweep import SweepView, failure_lines
-from ldhd.report.table import bounds, percent
-from ldhd.report.terminal import plain_table
+from ldhd.report.terminal import Output, View, bounds, percent, plain_table
+from ldhd.report.theory import count_verdicts, show_ledger
 from ldhd.statistics import mean_interval
-from ldhd.sweep import in_processes, run_sweep
+from ldhd.sweep import in_processes, run_all, run_sweep
+from ldhd.theory.ledger import CLAIMS, verify
 
+PROMPT = "b3141592653="
+"""The string of the demonstration: of scale 10, twice as long as any in training."""
 COLUMNS = "task", "", "fitted", "scale", "exact match in %", "95 % interval", "factor", "predicted", "the paper", ""
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """Presets that were run and drawn."""
-
-    presets: list[dict[str, Any]]
-    """The document of each preset."""
-    comparison: list[Path]
-    """The figure of all comparisons of six embeddings, if there are several."""
-    failures: list[Failure]
-    report: Path | None
-    skipped: list[str]
-    """Presets of which no run is finished, where only finished runs were wanted."""
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "presets": self.presets,
-            "failures": [asdict(failure) for failure in self.failures],
-            "report": None if self.report is None else str(self.report),
-        }
-
-    def view(self) -> Iterator[RenderableType]:
-        for document in self.presets:
-            yield from preset_view(document)
-        yield from (f"figure of all comparisons: {path}" for path in self.comparison)
-        if self.report is not None:
-            yield f"report: {self.report}"
-
-    def problems(self) -> list[str]:
-        """Return a line for everything that was left out or failed."""
-        skipped = [f"nothing is finished of {', '.join(self.skipped)}; left as it is"] if self.skipped else []
-        return skipped + failure_lines(self.failures)
 
 
 def reproduce(
@@ -77,11 +48,12 @@ def reproduce(
     device: str = "cpu",
     workers: int | None = None,
     command: str = "",
-) -> Reproduction:
+) -> tuple[dict[str, Any], View, list[str]]:
     """Predict, run and draw presets; the name `all` stands for every preset of the paper.
 
     By default, the seeds are those of the size, results go to `reproduced/SIZE`, and there is a worker for each core.
     With `steps`, runs stop after so many steps; with `finished_only`, finished runs are drawn and nothing is trained.
+    Returns the document, its view, and a line for everything that was left out or failed.
     """
     presets = choose(names)
     out = out or Path("reproduced") / size
@@ -94,14 +66,14 @@ def reproduce(
             raise ValueError(f"none of the {count} runs is finished in {out}")
     skipped = [name for name, own in configs.items() if own and not any(config.hash in runs for config in own)]
     predicted = predicted_verdicts(list(runs.values()))
-    with SweepView(len(runs)) as view:
+    with SweepView(len(runs)) as live:
         result = run_sweep(
             list(runs.values()),
             out,
             in_processes(workers or os.cpu_count() or 1),
             command=command,
-            on_progress=view.on_progress,
-            on_completed=view.on_completed,
+            on_progress=live.on_progress,
+            on_completed=live.on_completed,
         )
     documents = [
         write_preset(preset, size, configs[preset.name], result.records, out, command, predicted)
@@ -109,19 +81,38 @@ def reproduce(
         if preset.name not in skipped
     ]
     comparison = write_comparison(presets, configs, result.records, out)
-    report = write_report([out], out / "report.html").path if runs else None
-    return Reproduction(documents, comparison, result.failures, report, skipped)
+    report = str(write_report([out], out / "report.html").path) if runs else None
+    view = [part for document in documents for part in preset_view(document)]
+    view += [f"figure of all comparisons: {path}" for path in comparison] + [f"report: {report}"] * bool(report)
+    problems = [f"nothing is finished of {', '.join(skipped)}; left as it is"] if skipped else []
+    failures = [asdict(failure) for failure in result.failures]
+    document = {"presets": documents, "failures": failures, "report": report}
+    return document, view, problems + failure_lines(result.failures)
+
+
+def run_demo(out: Path, command: str) -> Output:
+    """Train RPE and RPE-Square on copy, check every claim of the paper, and write the report of both."""
+    configs = make_configs("copy", ["rpe", "rpe-square"])
+    with ProgressBars() as bars:
+        records = run_all(configs, out, command=command, on_progress=bars)
+    entries = list(watch(verify(), len(CLAIMS), "claims"))
+    view: list[RenderableType] = []
+    for record in records:
+        view.append(f"\n{record.position} on a string of scale 10, twice as long as any it was trained on:")
+        view += trace_run(out / record.hash, PROMPT)[1]
+    view.append(f"\nof {len(entries)} claims of the paper {count_verdicts(entries)} (`ldhd verify` explains each)\n")
+    ledger, _ = show_ledger(entries)
+    report = write_report([out], out / "report.html", ledger=ledger, title="Copy, trained on scales 1-5").path
+    runs, tables = draw_runs(configs, records, out)
+    return {**runs, "report": str(report)}, [*view, *tables, f"report: {report}"]
 
 
 def predicted_verdicts(configs: Sequence[RunConfig]) -> dict[str, str | None]:
     """Return the predictor's verdict about each run, by its hash; the predictor is asked once for each setting."""
-    settings: dict[tuple[Any, ...], list[RunConfig]] = {}
-    for config in configs:
-        settings.setdefault(prediction_key(config), []).append(config)
-    verdicts: dict[str, str | None] = {}
-    for own in watch(settings.values(), len(settings), "predictions"):
-        verdicts |= dict.fromkeys((config.hash for config in own), predict_run(own[0]))
-    return verdicts
+    settings = {prediction_key(config): config for config in configs}
+    asked = watch(settings.items(), len(settings), "predictions")
+    verdicts = {key: predict_run(config) for key, config in asked}
+    return {config.hash: verdicts[prediction_key(config)] for config in configs}
 
 
 def write_preset(
@@ -133,8 +124,7 @@ def write_preset(
     command: str,
     predicted: Mapping[str, str | None] | None = None,
 ) -> dict[str, Any]:
-    """Draw the figures of a preset as PNG and PDF, and write its document beside them; runs without a record are left
-    out. Returns the document with the paths of the figures."""
+    """Draw a preset as PNG and PDF, write its document beside them, and return it with the paths of the figures."""
     by_hash = {record.hash: record for record in records}
     found = [by_hash[config.hash] for config in configs if config.hash in by_hash]
     groups = preset_groups(preset, configs, found)
@@ -171,7 +161,7 @@ def write_comparison(
     return save_for_print(accuracy_matrix(group_runs(found, own)), out / "comparison")
 
 
-def preset_view(document: dict[str, Any]) -> Iterator[RenderableType]:
+def preset_view(document: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield exact match at the largest scale beside the prediction and the paper's claim."""
     lines = [f"{document['preset']}: {document['title']}", f"the paper: {document['says']}"]
     yield Text("\n".join([*lines, *(f"assumed: {assumed}" for assumed in document["assumed"])]))
@@ -187,12 +177,6 @@ def _row(outcome: Mapping[str, Any]) -> tuple[Any, ...]:
     claim = "" if outcome["claim"] == "unspecified" else outcome["claim"]
     measured = outcome["scale"], percent(exact.value), bounds(exact), f"{outcome['factor']:g}"
     fitted = f"{outcome['fitted']}/{outcome['seeds']}"
-    return outcome["task"], name, fitted, *measured, outcome["predicted"] or "", claim, _agreement(outcome)
-
-
-def _agreement(outcome: Mapping[str, Any]) -> str:
-    if outcome["agrees"] is None:
-        return ""
-    if not outcome["agrees"]:
-        return "not as the paper says"
-    return "as the paper says" if outcome["fitted"] else "as the paper says, but it does not fit"
+    agreement = {None: "", False: "not as the paper says", True: "as the paper says"}[outcome["agrees"]]
+    agreement += ", but it does not fit" if outcome["agrees"] and not outcome["fitted"] else ""
+    return outcome["task"], name, fitted, *measured, outcome["predicted"] or "", claim, agreement

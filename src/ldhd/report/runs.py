@@ -4,17 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ldhd.experiments import RunFolder
 from ldhd.experiments.groups import setting
 from ldhd.experiments.preset import SIX
-from ldhd.experiments.studies import FinishedRun, StoredRun, find_stored, read_run
+from ldhd.experiments.studies import FinishedRun, find_stored, read_run
 from ldhd.files import BadFileError, read_json
 from ldhd.positions import POSITIONS
 from ldhd.tasks import TASKS
-
-Content = TypeVar("Content")
 
 
 @dataclass
@@ -22,7 +20,8 @@ class Runs:
     """The runs of some folders; `problems` has a line for each file that could not be read."""
 
     finished: list[FinishedRun] = field(default_factory=list)
-    failed: dict[Path, str] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    """The folder of each failed run, what it was, and why it failed."""
     unfinished: list[Path] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -32,20 +31,18 @@ class Runs:
 
     def metrics(self, run_hash: str) -> list[dict[str, Any]]:
         """Return the learning curve of a run; empty if it was not kept, or, with a problem noted, cannot be read."""
-        return self._read(self.by_hash[run_hash].metrics) or []
+        return self._read(self.by_hash[run_hash].stored.metrics) or []
 
     def trace(self, run_hash: str) -> dict[str, Any] | None:
         """Return the trace of a run; None if it was not kept, or, with a problem noted, cannot be read."""
-        run = self.by_hash[run_hash]
-        return self._read(lambda: checked_trace(run.stored.trace_path, run.trace()))
+        return self._read(lambda: _checked_trace(self.by_hash[run_hash]))
 
-    def _read(self, read: Callable[[], Content]) -> Content | None:
+    def _read(self, read: Callable[[], Any]) -> Any:
         try:
             return read()
-        except FileNotFoundError:
-            return None
         except (OSError, ValueError) as error:
-            self.note(error)
+            if not isinstance(error, FileNotFoundError):
+                self.note(error)
             return None
 
     def note(self, error: Exception) -> None:
@@ -63,25 +60,34 @@ def find_runs(folders: Sequence[Path]) -> Runs:
             raise ValueError(f"{top} is no folder" if top.exists() else f"there is no folder {top}")
         for stored in find_stored(top):
             try:
-                run = _read(stored, found)
+                if not isinstance(stored, RunFolder) or stored.record_path.exists():
+                    run = read_run(stored)
+                    finished.setdefault(run.record.hash, run)
+                elif stored.failure_path.exists():
+                    failure = {
+                        "label": stored.path.name,
+                        "message": "no reason given",
+                        **read_json(stored.failure_path),
+                    }
+                    found.failed.append(f"{stored.path}: {failure['label']}: {failure['message']}")
+                elif "format_version" in read_json(stored.config_path):  # other things have a config.json too
+                    stored.config()
+                    found.unfinished.append(stored.path)
             except (BadFileError, OSError) as error:
                 found.note(error)
-                continue
-            if run is not None:
-                finished.setdefault(run.record.hash, run)
     found.finished = sorted(finished.values(), key=_order)
     return found
 
 
-def checked_trace(path: Path, trace: dict[str, Any]) -> dict[str, Any]:
-    """Return the trace if its parts fit each other, else raise BadFileError."""
+def _checked_trace(run: FinishedRun) -> dict[str, Any]:
+    """Return the trace of a run if its parts fit each other, else raise BadFileError."""
+    trace, name = run.stored.trace(), f"{run.stored.trace_path} is no trace"
     try:
-        whole = _fits(trace)
+        if _fits(trace):
+            return trace
     except (KeyError, TypeError, AttributeError) as error:
-        raise BadFileError(f"{path} is no trace: {type(error).__name__} {error}") from None
-    if not whole:
-        raise BadFileError(f"{path} is no trace: its parts do not fit the string {trace['text']!r}")
-    return trace
+        raise BadFileError(f"{name}: {type(error).__name__} {error}") from None
+    raise BadFileError(f"{name}: its parts do not fit the string {trace['text']!r}")
 
 
 def _fits(trace: dict[str, Any]) -> bool:
@@ -89,40 +95,27 @@ def _fits(trace: dict[str, Any]) -> bool:
     answers = len(text) - prompt
     views = [trace["attention"], *([trace["terms"]] if trace.get("terms") else [])]
     anchors = [anchor["weights"] for anchor in trace.get("anchors") or []]
-    heads = [head for view in views for layer in view for head in layer]
+    layers = [layer for view in views for layer in view]
+    heads = [head for layer in layers for head in layer]
+    anchor_heads = [head for layer in anchors for head in layer]
+    rows = [row for head in heads + anchor_heads for row in head]
     return (
         0 < prompt < len(text)
         and isinstance(trace["output"], str)
         and len(needs) == answers
         and all(index is None or 0 <= index < len(text) for needed in needs for index in needed.values())
-        and all(len(view) > 0 and all(len(layer) > 0 for layer in view) for view in views)
-        and all(len(head) == answers and _rows(head, len(text)) for head in heads)
-        and all(len(heads) > 0 for heads in anchors)
-        and all(0 < len(head) <= len(text) and _rows(head, len(text)) for heads in anchors for head in heads)
+        and all(len(part) > 0 for part in views + layers + anchors)
+        and all(len(head) == answers for head in heads)
+        and all(0 < len(head) <= len(text) for head in anchor_heads)
+        and all(0 < len(row) <= len(text) and all(isinstance(value, int | float) for value in row) for row in rows)
     )
-
-
-def _rows(head: list[list[float]], width: int) -> bool:
-    return all(0 < len(row) <= width and all(isinstance(value, int | float) for value in row) for row in head)
 
 
 def _order(run: FinishedRun) -> tuple[Any, ...]:
     """Sort by task and embedding: those of the paper's comparisons first, then our own, then users' by name."""
-    tasks, positions, config = list(TASKS), [*SIX, *POSITIONS], run.config
-    task = (tasks.index(config.task) if config.task in tasks else len(tasks), config.task)
-    position = (positions.index(config.position) if config.position in positions else len(positions), config.position)
-    return (*task, *position, setting(config), config.seed)
+    task, position = run.config.task, run.config.position
+    return *_rank(task, [*TASKS]), *_rank(position, [*SIX, *POSITIONS]), setting(run.config), run.config.seed
 
 
-def _read(stored: StoredRun, found: Runs) -> FinishedRun | None:
-    """Read a finished run; add one that has failed or is unfinished to what was found."""
-    if not isinstance(stored, RunFolder) or stored.record_path.exists():
-        return read_run(stored)
-    if stored.failure_path.exists():
-        failure = stored.failure()
-        reason = f"{failure.get('label', stored.path.name)}: {failure.get('message', 'no reason given')}"
-        found.failed[stored.path] = reason
-    elif "format_version" in read_json(stored.config_path):  # other things have a config.json too
-        stored.config()
-        found.unfinished.append(stored.path)
-    return None
+def _rank(name: str, known: Sequence[str]) -> tuple[int, str]:
+    return (known.index(name) if name in known else len(known)), name

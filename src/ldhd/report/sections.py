@@ -7,18 +7,16 @@ from typing import Any
 from ldhd.experiments.groups import Group
 from ldhd.experiments.registered import Register, compare, count
 from ldhd.parsing import format_range
-from ldhd.report.bench import MEANINGS
+from ldhd.report.bench import MEANINGS, case_of, growth_figure
 from ldhd.report.figures.accuracy import accuracy_figure, accuracy_panel, digit_figure, scales_beyond
 from ldhd.report.figures.errors import carry_panel, error_panel
-from ldhd.report.figures.growth import case_of, growth_figure
-from ldhd.report.figures.learning_curves import evenly, explanation, learning_curve, learning_curve_figure
+from ldhd.report.figures.learning_curves import evenly, explanation, learning_curve_figure, learning_curves
 from ldhd.report.figures.marks import Band, Figure, HeatMap, Line, Panel, Span
 from ldhd.report.figures.strings import chosen_traces, string_picture
-from ldhd.report.ledger import plural
 from ldhd.report.look import looks
 from ldhd.report.page import Page
-from ldhd.report.prediction import repository
 from ldhd.report.runs import Runs
+from ldhd.report.theory import plural, repository
 from ldhd.statistics import Paired, paired
 
 MOST_SCALES = 12
@@ -45,7 +43,7 @@ def matrix_section(groups: Sequence[Group]) -> Section | None:
         curve = small_curve(accuracy_panel([group], looks([group])))
         found.setdefault((group.task, group.position), []).append((group, curve))
     rows = {task: [found.get((task, position), []) for position in positions] for task in tasks}
-    return _section("matrix", "overview", "matrix.html", positions=positions, rows=rows)
+    return _section("matrix", "overview", positions=positions, rows=rows)
 
 
 def small_curve(panel: Panel) -> Section:
@@ -79,10 +77,9 @@ def task_section(page: Page, groups: Sequence[Group], places: Places, runs: Runs
     scales = evenly(scales_beyond(groups), MOST_SCALES)
     beyond = {f"scale {scale}": digit_figure(groups, scale) for scale in scales}
     compared = pairs(groups)
-    return _section(
-        f"task-{task}",
+    shown = _section(
+        "task",
         task,
-        "task.html",
         trained=" and ".join(dict.fromkeys(format_range(group.train_scales) for group in groups)),
         best=sorted(groups, key=lambda group: -group.mean(group.scales[-1]))[:6],
         accuracy=page.add(accuracy_figure(groups, links=links), 430),
@@ -96,6 +93,7 @@ def task_section(page: Page, groups: Sequence[Group], places: Places, runs: Runs
         strings=_strings(page, groups, runs),
         **_learning_curves(page, groups, runs),
     )
+    return {**shown, "id": f"task-{task}"}
 
 
 def notable_scales(groups: Sequence[Group]) -> list[int]:
@@ -124,7 +122,6 @@ def prediction_section(predictions: Mapping[str, Any], runs: Runs) -> Section:
     return _section(
         "predictions",
         "predictions",
-        "predictions.html",
         counts=count(rows),
         meanings=SAMPLES,
         measured=len(rows),
@@ -139,7 +136,7 @@ def ledger_section(ledger: Mapping[str, Any]) -> Section:
     counts = {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
     texts = {verdict: f"{number} {plural(verdict, number)}" for verdict, number in counts.items()}
     claims = [{"correction": None, "evidence": None, **claim} for claim in ledger["claims"]]
-    return _section("ledger", "claims of the paper", "ledger.html", claims=claims, counts=texts)
+    return _section("ledger", "claims of the paper", claims=claims, counts=texts)
 
 
 def bench_section(page: Page, benchmarks: Sequence[Mapping[str, Any]]) -> Section:
@@ -152,7 +149,6 @@ def bench_section(page: Page, benchmarks: Sequence[Mapping[str, Any]]) -> Sectio
     return _section(
         "bench",
         "benchmarks",
-        "bench.html",
         machines=sorted(machines),
         growth=None if growth is None else page.add(growth, 430),
         measures=measures,
@@ -161,15 +157,9 @@ def bench_section(page: Page, benchmarks: Sequence[Mapping[str, Any]]) -> Sectio
     )
 
 
-def run_section(groups: Sequence[Group], runs: Runs) -> Section:
-    """Every run with its config and command, then what failed, is unfinished or could not be read."""
-    failed = [f"{folder}: {reason}" for folder, reason in runs.failed.items()]
-    return _section("runs", "runs", "runs.html", groups=groups, runs=runs, failed=failed)
-
-
-def _section(name: str, link: str, template: str, **shown: Any) -> Section:
-    """A section, its link in the navigation, and what its template shows."""
-    return {"id": name, "link": link, "template": template, **shown}
+def _section(name: str, link: str, **shown: Any) -> Section:
+    """A section, its link in the navigation, and what the template of its name shows."""
+    return {"id": name, "link": link, "template": f"{name}.html", **shown}
 
 
 def _add_map(page: Page, panel: Panel) -> int:
@@ -179,28 +169,26 @@ def _add_map(page: Page, panel: Panel) -> int:
 
 def _learning_curves(page: Page, groups: Sequence[Group], runs: Runs) -> Section:
     """How each seed trained, and in words why those failed that did not fit."""
-    shown, failed, any_failed = [], [], False
+    shown, failed, outcomes = [], [], set()
     for group in groups:
-        curves = [learning_curve(record, group, runs.metrics(record.hash)) for record in group.records]
+        curves = learning_curves(group, runs)
         figure = learning_curve_figure(curves, group.label)
         if figure is not None:
             shown.append((group.label, page.add(figure, 70 + 110 * len(figure.panels), legend=False)))
-        any_failed = any_failed or any(curve.outcome != "right" for curve in curves)
-        failed += [
-            (group.label, curve.record, explanation(curve, curves)) for curve in curves if curve.outcome == "not fitted"
-        ]
-    return {"curves": shown, "failed": failed, "any_failed": any_failed}
+        outcomes |= {curve.outcome for curve in curves}
+        unfitted = [curve for curve in curves if curve.outcome == "not fitted"]
+        failed += [(group.label, curve.record, explanation(curve, curves)) for curve in unfitted]
+    return {"curves": shown, "failed": failed, "any_failed": bool(outcomes - {"right"})}
 
 
-def _strings(page: Page, groups: Sequence[Group], runs: Runs) -> list[int]:
+def _strings(page: Page, groups: Sequence[Group], runs: Runs) -> range:
     """The indices of the pictures of one task, of which the page shows one at a time."""
-    found = []
+    first = len(page.traces)
     for label, trace in chosen_traces(groups, runs):
         weights = [trace["attention"], trace.get("terms") or [], *(a["weights"] for a in trace.get("anchors") or [])]
         if _numbers_in(weights) <= MOST_NUMBERS:
-            found.append(len(page.traces))
             page.traces.append(string_picture(label, trace))
-    return found
+    return range(first, len(page.traces))
 
 
 def _numbers_in(value: Any) -> int:

@@ -1,43 +1,32 @@
-"""Printing of results, as JSON or in the terminal. It imports nothing that takes time."""
+"""Printing of results, as JSON or in the terminal, and of the numbers in them. It imports nothing that takes time."""
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Column, Table
 
+from ldhd.statistics import Mean, Share
+
 PIPE_WIDTH = 160
 """Width of what goes to a file or a pipe, in characters."""
 
-
-class Result(Protocol):
-    """The result of a command."""
-
-    def document(self) -> dict[str, Any]:
-        """Return the result as `--json` prints it."""
-
-    def view(self) -> Iterable[RenderableType]:
-        """Yield what the terminal shows; a string is one plain line, without markup."""
+View = Iterable[RenderableType]
+"""What the terminal shows of a result; a string is one plain line, without markup."""
+Output = tuple[dict[str, Any], View]
+"""The result of a command: the document that `--json` prints, and its view."""
 
 
-def print_result(result: Result, as_json: bool) -> None:
+def print_result(document: dict[str, Any], view: View, as_json: bool) -> None:
     """Print the document of a result, or its view."""
     if as_json:
-        print_view(result.document())
+        print(json.dumps(document, indent=2))
         return
-    for part in result.view():
-        print(part) if isinstance(part, str) else print_view(part)
-
-
-def print_view(view: RenderableType | dict[str, Any]) -> None:
-    """Print a dict as JSON, everything else as rich renders it."""
-    if isinstance(view, dict):
-        print(json.dumps(view, indent=2))
-        return
-    screen = console()
-    (screen if screen.is_terminal else console(width=PIPE_WIDTH)).print(view)
+    screen = console() if console().is_terminal else console(width=PIPE_WIDTH)
+    for part in view:
+        print(part) if isinstance(part, str) else screen.print(part)
 
 
 def console(**options: Any) -> Console:
@@ -46,14 +35,11 @@ def console(**options: Any) -> Console:
 
 
 def plain_table(
-    title: str | None,
-    columns: Sequence[str | Column],
-    rows: Iterable[Sequence[object]] = (),
-    caption: str | None = None,
+    title: str | None, columns: Sequence[str | Column], rows: Iterable[Sequence[object]] = (), caption: str = ""
 ) -> Table:
     """Return a table that has a line under its header only; a column may also be given as rich's own `Column`."""
     style: Any = {"title_justify": "left", "caption_justify": "left", "box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
-    table = Table(*columns, title=title, caption=caption, **style)
+    table = Table(*columns, title=title, caption=caption or None, **style)
     for row in rows:
         table.add_row(*map(str, row))
     return table
@@ -67,3 +53,23 @@ def folding(*names: str) -> list[Column]:
 def numeric(*names: str) -> list[Column]:
     """Return columns that are aligned to the right."""
     return [Column(name, justify="right") for name in names]
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """`1 run`, `2 runs`."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
+def percent(share: float) -> str:
+    """Write a share in % with at most one decimal; it is never rounded up to 100 or down to 0."""
+    value = round(100 * share, 1)
+    if (value == 100 and share < 1) or (value == 0 and share > 0):
+        value = 99.9 if share > 0.5 else 0.1
+    return f"{value:g}"
+
+
+def bounds(interval: Mean | Share, dash: str = "-") -> str:
+    """Write the two ends of an interval in per cent."""
+    if interval.low is None or interval.high is None:
+        return "one seed"
+    return f"{percent(interval.low)}{dash}{percent(interval.high)}"

@@ -31,15 +31,10 @@ CONNECT_SECONDS = 10
 
 Files = dict[str, bytes]
 """Paths within the folder of the runs, and what they hold."""
-Report = tuple[str, Files, dict[str, Any]]
-"""The hash of a run, the files it has written since the last report, and its progress."""
 
 
 def on_ray(address: str | None = None, cpus: float = 1, gpus: float = 0) -> Executor:
-    """Return an executor that gives each run `cpus` and `gpus` of the cluster at `address`.
-
-    Without an address, a cluster is started on this machine.
-    """
+    """Return an executor that gives each run `cpus` and `gpus` of the cluster at `address`, or of one started here."""
     try:
         import ray
     except ImportError:
@@ -118,11 +113,15 @@ class _Cluster:
         task = self.work.remote(job.config.model_dump_json(), job.threads, job.command, files, self.inbox)
         self.running[task] = job, lease
 
-    def collect(self, on_progress: OnProgress, stop: Stop) -> Iterator[JobResult]:
+    def collect(self, on_progress: OnProgress) -> Iterator[JobResult]:
         refused, self.refused = self.refused, []
         yield from refused
         ended, _ = self.ray.wait(list(self.running), timeout=REPORT_SECONDS) if self.running else ([], [])
-        self._receive(on_progress)  # a task that has ended has sent all its reports
+        folders = {job.config.hash: job.out for job, _ in self.running.values()}
+        for files, progress in self.ray.get(self.inbox.take.remote()):  # a task that has ended has sent all its reports
+            if progress.run in folders:
+                _write(folders[progress.run], files)
+                on_progress(progress)
         for task in ended:
             job, lease = self.running.pop(task)
             with lease:
@@ -148,14 +147,6 @@ class _Cluster:
             wanted = " and ".join(f"{name} {amount:g}" for name, amount in self.needs.items())
             warnings.warn(f"waiting for {wanted}: no machine of the cluster has that so far", stacklevel=2)
 
-    def _receive(self, on_progress: OnProgress) -> None:
-        """Write the files that came in, and pass progress on."""
-        folders = {job.config.hash: job.out for job, _ in self.running.values()}
-        for name, files, progress in self.ray.get(self.inbox.take.remote()):
-            if name in folders:
-                _write(folders[name], files)
-                on_progress(Progress(**progress))
-
     def _result(self, task: Any, job: Job) -> JobResult:
         """Return the result of a task that has ended, after its last files are written."""
         folder = RunFolder(job.out / job.config.hash)
@@ -178,7 +169,7 @@ class _Inbox:
     """An actor on the machine of the sweep, to which workers send their reports."""
 
     def __init__(self) -> None:
-        self.reports: list[Report] = []
+        self.reports: list[tuple[Files, Progress]] = []
         self.begun: set[str] = set()
         self.stopping = False
 
@@ -187,12 +178,12 @@ class _Inbox:
         self.begun.add(task)
         return self.stopping
 
-    def put(self, report: Report) -> bool:
-        """Keep a report; return whether its task is to stop."""
-        self.reports.append(report)
+    def put(self, files: Files, progress: Progress) -> bool:
+        """Keep the files that a run has written since its last report; return whether its task is to stop."""
+        self.reports.append((files, progress))
         return self.stopping
 
-    def take(self) -> list[Report]:
+    def take(self) -> list[tuple[Files, Progress]]:
         """Return the reports since the last call."""
         taken, self.reports = self.reports, []
         return taken
@@ -219,8 +210,7 @@ def _work(config: str, threads: int, command: str, files: Files, inbox: Any) -> 
             nonlocal last, stopping
             if time.monotonic() - last >= REPORT_SECONDS:
                 last = time.monotonic()
-                changed = _changed(out, [progress.run], sent)
-                stopping = ray.get(inbox.put.remote((progress.run, changed, vars(progress))))
+                stopping = ray.get(inbox.put.remote(_changed(out, [progress.run], sent), progress))
 
         result = perform(job, report, lambda: stopping)
         return _changed(out, [job.config.hash], sent), result.error

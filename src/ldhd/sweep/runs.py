@@ -2,9 +2,9 @@
 
 import contextlib
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ldhd.experiments import Failure, Record, RunConfig, run
@@ -12,14 +12,11 @@ from ldhd.experiments.groups import by_setting
 from ldhd.experiments.loading import check
 from ldhd.experiments.runner import Job, OnProgress, Progress, follow
 from ldhd.experiments.studies import Study
+from ldhd.files import write_json
 from ldhd.lease import Lease
-from ldhd.messages import Interrupted
-from ldhd.sweep.executor import Executor, JobResult, in_turn
-from ldhd.sweep.local import in_processes, stop_on_signal
+from ldhd.process import Interrupted
+from ldhd.sweep.executor import Executor, JobResult, in_processes, in_turn, stop_on_signal
 from ldhd.train import parallel
-
-RETRIES = 2
-"""How often a failed run is tried again."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,6 @@ class SweepResult:
 
 
 OnCompleted = Callable[[Record | Failure], None]
-"""Called when a run is finished or has failed for the last time."""
 
 
 def run_sweep(
@@ -39,7 +35,7 @@ def run_sweep(
     out: Path,
     executor: Executor | None = None,
     *,
-    retries: int = RETRIES,
+    retries: int = 2,
     threads: int = 1,
     command: str = "",
     on_progress: OnProgress = lambda progress: None,
@@ -48,8 +44,9 @@ def run_sweep(
     """Do all runs that are not finished in `out`, by default in as many processes as there are cores.
 
     All configs are checked before the first run starts. A run that another process works on is left to that process
-    and read when it is finished, so that sweeps of one folder share the work. A failed run stops no other. Raises
-    Interrupted on Ctrl-C, which leaves every run resumable.
+    and read when it is finished, so that sweeps of one folder share the work. A failed run stops no other;
+    `on_completed` is called when a run is finished or has failed for the last time. Raises Interrupted on Ctrl-C,
+    which leaves every run resumable.
     """
     asked = {config.hash: config for config in configs}
     queue = _Queue(Study(out), retries, threads, command, on_progress, on_completed)
@@ -89,30 +86,19 @@ def run_all(
     return result.records
 
 
-def train_all(
-    configs: Sequence[RunConfig],
-    out: Path,
-    *,
-    workers: int | None = None,
-    threads: int = 1,
-    command: str = "",
-    on_progress: OnProgress = lambda progress: None,
+def run_together(
+    configs: Sequence[RunConfig], out: Path, threads: int, command: str, on_progress: OnProgress
 ) -> list[Record]:
-    """Run all configs as `run_all` does, or, under torchrun, each by all processes together.
-
-    Under torchrun the first process returns the records, the others an empty list.
-    """
+    """Do each run by all processes of torchrun together; the first returns the records, the others an empty list."""
     processes = parallel.processes_started()
-    if processes == 1:
-        return run_all(configs, out, workers=workers, threads=threads, command=command, on_progress=on_progress)
     for config in configs:
         check(config)
         size = config.train.batch_size
         if size < processes:
             raise ValueError(f"batch_size {size} is less than the {processes} processes that share it")
+    command = command.replace("ldhd", f"torchrun --nproc-per-node={processes} -m ldhd", 1)
+    records = []
     with parallel.connected(configs[0].device), stop_on_signal() as stop:
-        command = command.replace("ldhd", f"torchrun --nproc-per-node={parallel.size()} -m ldhd", 1)
-        records = []
         for config in configs:
             if parallel.rank() == 0:
                 records.append(run(config, out, threads=threads, command=command, on_progress=on_progress, stop=stop))
@@ -132,10 +118,8 @@ class _Queue:
     on_progress: OnProgress
     on_completed: OnCompleted
     waiting: deque[RunConfig] = field(default_factory=deque)
-    at_work: set[str] = field(default_factory=set)
-    seen_held: set[str] = field(default_factory=set)
-    """Runs that another process was seen to work on."""
-    attempts: dict[str, int] = field(default_factory=dict)
+    at_work: int = 0
+    attempts: Counter[str] = field(default_factory=Counter)
     records: dict[str, Record] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
 
@@ -160,23 +144,22 @@ class _Queue:
 
     def complete(self, result: JobResult) -> None:
         """Keep the result of a job; a run without a record or an error waits again."""
-        config = result.job.config
-        self.at_work.discard(config.hash)
+        self.at_work -= 1
         if result.record is not None:
             self._finish(result.record)
         elif result.error is not None:
-            self._fail(config, result.error)
+            self._fail(result.job.config, result.error)
         else:
-            self.waiting.append(config)
+            self.waiting.append(result.job.config)
 
     def _next(self) -> Job | None:
         for _ in range(len(self.waiting)):
             config = self.waiting.popleft()
             if not self._is_free(config):
                 continue
-            record = self.study.finished(config) if config.hash in self.seen_held else None
+            record = self.study.finished(config)  # another process may have finished it since
             if record is None:
-                self.at_work.add(config.hash)
+                self.at_work += 1
                 return Job(config, self.study.path, self.threads, self.command)
             self._finish(record)
         return None
@@ -189,7 +172,6 @@ class _Queue:
         except OSError as error:
             self._fail(config, str(error))
             return False
-        self.seen_held.add(config.hash)
         self.waiting.append(config)
         self.on_progress(Progress(config.hash, config.label, "in another process"))
         return False
@@ -199,11 +181,11 @@ class _Queue:
         self.on_completed(record)
 
     def _fail(self, config: RunConfig, message: str) -> None:
-        attempts = self.attempts[config.hash] = self.attempts.get(config.hash, 0) + 1
-        failure = Failure(config.hash, config.label, " ".join(message.split()), attempts)
+        self.attempts[config.hash] += 1
+        failure = Failure(config.hash, config.label, " ".join(message.split()), self.attempts[config.hash])
         with contextlib.suppress(OSError):  # a full disk may be the reason
-            self.study.folder(config).write_failure(failure)
-        if attempts <= self.retries:
+            write_json(self.study.folder(config).failure_path, asdict(failure))
+        if failure.attempts <= self.retries:
             self.waiting.append(config)
         else:
             self.failures[config.hash] = failure

@@ -12,16 +12,7 @@ from ldhd.tasks.task import Format, Instance, LatentSpace, Needs, Task
 
 TASKS: dict[str, Task] = {
     task.name: task
-    for task in (
-        COPY,
-        ADDITION,
-        ADDITION_ALIGNED,
-        PARITY,
-        PARITY_DIRECT,
-        MULTIPLICATION,
-        DIVISION,
-        ADDITION_MOD10,
-    )
+    for task in (COPY, ADDITION, ADDITION_ALIGNED, PARITY, PARITY_DIRECT, MULTIPLICATION, DIVISION, ADDITION_MOD10)
 }
 
 __all__ = ["TASKS", "Format", "Instance", "LatentSpace", "Needs", "Task"]

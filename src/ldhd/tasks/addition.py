@@ -1,6 +1,7 @@
 """Unaligned addition in reverse format, URF (Examples 1 and 2, Section 5.2 and Appendix D)."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import torch
 
@@ -51,45 +52,36 @@ def total(latent: Addends) -> Digits:
     return digits.add(*latent)
 
 
-class AdditionFormat(Format):
-    """The abstract format `b x + y = z e` of two addends and their sum, least significant digit first."""
+class AddendsFormat(Format):
+    """The abstract format `b x + y = z e` of two addends and a number z, least significant digit first."""
 
-    exchangeable = (("x", "y"), ("x_previous", "y_previous"))
+    example: ClassVar[str] = "b12+345="
+    """A prompt that error messages show."""
+    exchangeable: ClassVar[tuple[tuple[str, ...], ...]] = (("x", "y"), ("x_previous", "y_previous"))
 
-    def carries(self, latent: Addends) -> list[int]:
-        width = max(map(len, latent))
-        return digits.carry_lengths([x + y for x, y in zip(*(digits.pad(n, width) for n in latent), strict=True)])
+    def prompt(self, latent: Addends) -> str:
+        return f"b{digits.write(latent[0])}+{digits.write(latent[1])}="
+
+    def answer(self, latent: Addends, label: Digits) -> str:
+        return f"{digits.write(label)}e"
+
+    def read(self, prompt: str) -> Addends:
+        left, right = digits.operands(prompt, "+", self.example)
+        return digits.read_number(left, "the first addend"), digits.read_number(right, "the second addend")
 
 
-class UnalignedFormat(AdditionFormat):
+class UnalignedFormat(AddendsFormat):
     """`b x_0 ... x_{n1-1} + y_0 ... y_{n2-1} = z_0 ... z_m e`, least significant digit first, no leading zeros.
 
     >>> b21+543=753e      12 + 345 = 357
     >>> b99+1=001e        99 + 1 = 100
     """
 
-    def prompt(self, latent: Addends) -> str:
-        return write_addends(latent)
-
-    def answer(self, latent: Addends, label: Digits) -> str:
-        return f"{digits.write(label)}e"
-
-    def read(self, prompt: str) -> Addends:
-        return read_addends(prompt, "b12+345=")
-
     def needs(self, latent: Addends, label: Digits) -> Needs:
         return addition_needs(len(latent[0]), len(latent[1]), len(label))
 
-
-def write_addends(latent: Addends) -> str:
-    """Return the prompt `b x + y =`."""
-    return f"b{digits.write(latent[0])}+{digits.write(latent[1])}="
-
-
-def read_addends(prompt: str, example: str) -> Addends:
-    """Return the addends of a prompt; a ValueError says which of them is not a number without leading zeros."""
-    left, right = digits.operands(prompt, "+", example)
-    return digits.read_number(left, "the first addend"), digits.read_number(right, "the second addend")
+    def carries(self, latent: Addends) -> list[int]:
+        return digits.carry_lengths(digits.place_sums(*latent))
 
 
 def addition_needs(x_length: int, y_length: int, z_length: int) -> Needs:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from ldhd.tasks import digits
-from ldhd.tasks.addition import AddendPairs, Addends, AdditionFormat, addition_needs, total, write_addends
+from ldhd.tasks.addition import AddendPairs, Addends, AddendsFormat, addition_needs, total
 from ldhd.tasks.digits import Digits
 from ldhd.tasks.task import Needs, Task
 
 
-class AlignedFormat(AdditionFormat):
+class AlignedFormat(AddendsFormat):
     """Both addends padded with zeros to `width` digits, their sum to `width` + 1 (its last carry).
 
     Without a width, each instance has the width of its own scale. A run fixes the width to its largest scale.
@@ -25,13 +25,13 @@ class AlignedFormat(AdditionFormat):
 
     def prompt(self, latent: Addends) -> str:
         width = self._width(latent)
-        return write_addends((digits.pad(latent[0], width), digits.pad(latent[1], width)))
+        return super().prompt((digits.pad(latent[0], width), digits.pad(latent[1], width)))
 
     def answer(self, latent: Addends, label: Digits) -> str:
-        return f"{digits.write(digits.pad(label, self._width(latent) + 1))}e"
+        return super().answer(latent, digits.pad(label, self._width(latent) + 1))
 
     def read(self, prompt: str) -> Addends:
-        left, right = digits.operands(prompt, "+", "b12+345=")
+        left, right = digits.operands(prompt, "+", self.example)
         if len(left) != len(right) or (self.width is not None and len(left) != self.width):
             width = "the same number of" if self.width is None else str(self.width)
             raise ValueError(f"both addends must have {width} digits, got {left!r} and {right!r}")
@@ -41,6 +41,9 @@ class AlignedFormat(AdditionFormat):
     def needs(self, latent: Addends, label: Digits) -> Needs:
         width = self._width(latent)
         return addition_needs(width, width, width + 1)
+
+    def carries(self, latent: Addends) -> list[int]:
+        return digits.carry_lengths(digits.place_sums(*latent))
 
     def _width(self, latent: Addends) -> int:
         scale = max(map(len, latent))

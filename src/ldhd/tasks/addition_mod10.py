@@ -3,8 +3,9 @@
 import torch
 
 from ldhd.tasks import digits
-from ldhd.tasks.addition import Addends, read_addends, write_addends
-from ldhd.tasks.task import Format, LatentSpace, Needs, Task
+from ldhd.tasks.addition import Addends, AddendsFormat
+from ldhd.tasks.digits import Digits
+from ldhd.tasks.task import LatentSpace, Needs, Task
 
 
 class EqualLengthAddends(LatentSpace):
@@ -20,33 +21,28 @@ class EqualLengthAddends(LatentSpace):
         return [((a,) * scale, (b,) * scale) for a, b in ((1, 1), (2, 3))]
 
 
-def last_digit_of_sum(latent: Addends) -> int:
+def last_digit_of_sum(latent: Addends) -> Digits:
     """Return x + y mod 10."""
-    return (latent[0][0] + latent[1][0]) % 10
+    return ((latent[0][0] + latent[1][0]) % 10,)
 
 
-class Mod10Format(Format):
+class Mod10Format(AddendsFormat):
     """`b x_0 ... x_{n-1} + y_0 ... y_{n-1} = z e`, least significant digit first.
 
     >>> b21+98=1e         12 + 89 = 101
     >>> b7+2=9e
     """
 
+    example = "b12+34="
     exchangeable = (("x", "y"),)
 
-    def prompt(self, latent: Addends) -> str:
-        return write_addends(latent)
-
-    def answer(self, latent: Addends, label: int) -> str:
-        return f"{label}e"
-
     def read(self, prompt: str) -> Addends:
-        first, second = read_addends(prompt, "b12+34=")
+        first, second = super().read(prompt)
         if len(first) != len(second):
             raise ValueError(f"both addends must have the same number of digits, got {prompt!r}")
         return first, second
 
-    def needs(self, latent: Addends, label: int) -> Needs:
+    def needs(self, latent: Addends, label: Digits) -> Needs:
         """z needs the first digits; `e` follows whatever z was."""
         return [{"x": 1, "y": 2 + len(latent[0])}, {}]
 

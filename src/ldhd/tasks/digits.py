@@ -1,6 +1,7 @@
 """Numbers of any length as tuples of digits, least significant digit first: sampling, parsing and arithmetic."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 import torch
 
@@ -66,12 +67,21 @@ def index_of(place: int, start: int, length: int) -> int | None:
 
 def add(x: Digits, y: Digits) -> Digits:
     """Return x + y without leading zeros."""
-    total, carry = [], 0
-    for position in range(max(len(x), len(y))):
-        carry += (x[position] if position < len(x) else 0) + (y[position] if position < len(y) else 0)
-        total.append(carry % 10)
-        carry //= 10
-    return strip((*total, carry))
+    return strip(carried(place_sums(x, y)))
+
+
+def place_sums(x: Digits, y: Digits) -> list[int]:
+    """Return the sums of the digits at each place, before any carry."""
+    return [a + b for a, b in zip_longest(x, y, fillvalue=0)]
+
+
+def carried(places: Sequence[int]) -> Digits:
+    """Return the digits of a number whose places hold these values before any carry; the last digit is a carry."""
+    result, carry = [], 0
+    for value in places:
+        carry, digit = divmod(carry + value, 10)
+        result.append(digit)
+    return (*result, carry)
 
 
 def carry_lengths(sums: Sequence[int]) -> list[int]:
@@ -95,10 +105,9 @@ def carry_lengths(sums: Sequence[int]) -> list[int]:
 
 def strip(digits: Digits) -> Digits:
     """Remove leading zeros; zero keeps one digit."""
-    length = len(digits)
-    while length > 1 and digits[length - 1] == 0:
-        length -= 1
-    return digits[:length]
+    while len(digits) > 1 and digits[-1] == 0:
+        digits = digits[:-1]
+    return digits
 
 
 def pad(digits: Digits, width: int) -> Digits:

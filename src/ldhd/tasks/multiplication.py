@@ -27,13 +27,7 @@ class OneDigitAndNumber(LatentSpace):
 
 def product(latent: Operands) -> Digits:
     """Return x y with exactly n + 1 digits."""
-    x, y = latent
-    result, carry = [], 0
-    for digit in y:
-        carry += x * digit
-        result.append(carry % 10)
-        carry //= 10
-    return (*result, carry)
+    return digits.carried([latent[0] * digit for digit in latent[1]])
 
 
 class OperandFormat(Format):
@@ -61,12 +55,7 @@ class OperandFormat(Format):
         """Return the needs of z_t and of the final `e`: x, and places t and t - 1 of y and z, in writing order."""
         y, z = (3, len(latent[1])), (4 + len(latent[1]), len(label))
         return [
-            {
-                "x": 1,
-                "y": index_of(t, *y),
-                "y_previous": index_of(t - 1, *y),
-                "z_previous": index_of(t - 1, *z),
-            }
+            {"x": 1, "y": index_of(t, *y), "y_previous": index_of(t - 1, *y), "z_previous": index_of(t - 1, *z)}
             for t in range(len(label) + 1)
         ]
 

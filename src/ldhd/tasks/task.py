@@ -112,12 +112,12 @@ class Task:
 
     def sample(self, scale: int, generator: torch.Generator) -> Instance:
         """Draw an instance of exactly this scale."""
-        _check_scales([scale])
+        check_scales([scale])
         return self.instance(self.latent.sample(scale, generator))
 
     def sample_training(self, scales: Sequence[int], size: int, generator: torch.Generator) -> list[Instance]:
         """Draw `size` instances of the paper's training distribution on these scales."""
-        _check_scales(scales)
+        check_scales(scales)
         return [self.instance(latent) for latent in self.latent.sample_training(scales, size, generator)]
 
     def read(self, prompt: str) -> Instance:
@@ -148,6 +148,7 @@ class Task:
         return Instance(self.format.prompt(latent), answer, self.latent.scale(latent), latent)
 
 
-def _check_scales(scales: Sequence[int]) -> None:
+def check_scales(scales: Sequence[int]) -> None:
+    """Raise a ValueError unless there are scales, all of them from 1 up."""
     if not scales or min(scales) < 1:
         raise ValueError(f"scales are whole numbers from 1 up, got {list(scales)}")

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ldhd.theory.activations import Floats
-from ldhd.theory.plaa import check_square, check_upper_triangular, low_dimensional_part, plaa_loss, q_matrix
+from ldhd.theory.plaa import Floats, low_dimensional_part, plaa_loss, q_matrix
 
 # Eigenvalues of a matrix of ones and twos are good to about this, relative to the largest.
 EIGENVALUE_TOLERANCE = 1e-12
@@ -46,49 +45,37 @@ def ape_gradient(P: Floats, A_star: Floats, scale: int) -> Floats:
 def train_ape(
     A_star: Any, scale: int, alpha: float, flow: bool = False, tolerance: float = 1e-11, max_steps: int = 200_000
 ) -> ApeModel:
-    """Train until the norm of the gradient is at most `tolerance`.
+    """Train on the upper triangular A* until the norm of the gradient is at most `tolerance`.
 
     The method is gradient descent, or with `flow` gradient flow dP/dt = -grad L by the classical Runge-Kutta method.
     """
-    A_star = check_upper_triangular(A_star)
-    if not alpha > 0:
-        raise ValueError(f"alpha is a positive number, got {alpha!r}")
-    move = _runge_kutta if flow else _descend
+    A_star = np.asarray(A_star, np.float64)
     P = np.sqrt(alpha) * np.eye(len(A_star))  # any other P_0 is an isometry times this one, and so is its path
     # Where P^T P is about as large as A*, the curvature is at most about 2 max(Q^2) (2 ||A*||), max(Q^2) = 1/2.
     step = 1 / (4 * (float(np.linalg.norm(A_star)) + alpha))
     for steps in range(max_steps + 1):
-        gradient = float(np.linalg.norm(ape_gradient(P, A_star, scale)))
-        if gradient <= tolerance:
-            return ApeModel(P, plaa_loss(np.triu(P.T @ P), A_star, scale), gradient, steps)
-        P = move(P, A_star, scale, step)
-    raise RuntimeError(f"the gradient is still {gradient:.3g} after {max_steps} steps, more than {tolerance}")
+        gradient = ape_gradient(P, A_star, scale)
+        norm = float(np.linalg.norm(gradient))
+        if norm <= tolerance:
+            return ApeModel(P, plaa_loss(np.triu(P.T @ P), A_star, scale), norm, steps)
+        P = P - step * (_runge_kutta_slope(P, gradient, A_star, scale, step) if flow else gradient)
+    raise RuntimeError(f"the gradient is still {norm:.3g} after {max_steps} steps, more than {tolerance}")
 
 
-def ape_error(attention: Any, A_star: Any, scale: int) -> float:
+def ape_error(attention: Floats, A_star: Any, scale: int) -> float:
     """||A - A~*||_F, the distance from the min-degree interpolator in the coefficients of the b_ij."""
-    return float(np.linalg.norm(check_square(attention) - low_dimensional_part(A_star, scale)))
-
-
-def symmetric_completion(A_star: Any, scale: int) -> Floats:
-    """The symmetric N0 x N0 matrix with the upper triangle of A*."""
-    part = low_dimensional_part(A_star, scale)[:scale, :scale]
-    return part + np.triu(part, 1).T
+    return float(np.linalg.norm(attention - low_dimensional_part(A_star, scale)))
 
 
 def ape_can_fit(A_star: Any, scale: int) -> bool:
-    """Whether some P has loss 0 on X_{N0}: whether the symmetric completion is positive semidefinite."""
-    eigenvalues = np.linalg.eigvalsh(symmetric_completion(A_star, scale))
+    """Whether some P has loss 0 on X_{N0}: whether the N0 x N0 symmetric completion is positive semidefinite."""
+    part = low_dimensional_part(A_star, scale)[:scale, :scale]
+    eigenvalues = np.linalg.eigvalsh(part + np.triu(part, 1).T)
     return bool(np.all(eigenvalues >= -EIGENVALUE_TOLERANCE * np.max(np.abs(eigenvalues), initial=0.0)))
 
 
-def _descend(P: Floats, A_star: Floats, scale: int, step: float) -> Floats:
-    return P - step * ape_gradient(P, A_star, scale)
-
-
-def _runge_kutta(P: Floats, A_star: Floats, scale: int, step: float) -> Floats:
-    first = -ape_gradient(P, A_star, scale)
-    second = -ape_gradient(P + step / 2 * first, A_star, scale)
-    third = -ape_gradient(P + step / 2 * second, A_star, scale)
-    fourth = -ape_gradient(P + step * third, A_star, scale)
-    return P + step / 6 * (first + 2 * second + 2 * third + fourth)
+def _runge_kutta_slope(P: Floats, first: Floats, A_star: Floats, scale: int, step: float) -> Floats:
+    second = ape_gradient(P - step / 2 * first, A_star, scale)
+    third = ape_gradient(P - step / 2 * second, A_star, scale)
+    fourth = ape_gradient(P - step * third, A_star, scale)
+    return (first + 2 * second + 2 * third + fourth) / 6

@@ -13,7 +13,7 @@ of the bits of one dimension and one bit of the dimension before:
     digit of a sum   z_k, from s_{k-1} recovered as x y z    degree 2n    against 5
 
 A lower degree is not yet LDHD generalization: in the Fourier basis of the larger latent space every step has variables
-of its own, and the interpolator on scale N0 is wrong beyond it (`separate_steps_error`). It takes a basis in which all
+of its own, and the interpolator on scale N0 is wrong beyond it (`final_state_error`). It takes a basis in which all
 steps share one function, as RPE gives it (`shared_step_error`).
 """
 
@@ -24,15 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldhd.boolean import (
-    BooleanFunction,
-    Expansion,
-    FourierBasis,
-    cube_points,
-    min_degree_interpolator,
-    subcube_points,
-)
-from ldhd.boolean.cube import Points, check_points
+from ldhd.boolean import BooleanFunction, Expansion, FourierBasis, cube_points, min_degree_interpolator, subcube_points
+from ldhd.boolean.cube import Points
+
+Degrees = tuple[int, int]
+"""The Fourier degree of a concept without and with the middle variable."""
 
 
 @dataclass(frozen=True)
@@ -43,49 +39,29 @@ class Recurrence:
     bits: int
     step: Callable[[Points], NDArray[Any]]
 
-    def states(self, points: Any) -> Points:
+    def states(self, points: Points) -> Points:
         """s_1 .. s_n for points of shape (m, n * bits): shape (m, n)."""
-        points = check_points(points)
-        if points.shape[1] % self.bits:
-            raise ValueError(f"{self.name} reads {self.bits} bits a step, got {points.shape[1]} bits")
-        columns = []
-        state = np.ones(len(points), np.int8)
+        states = [np.ones(len(points), np.int8)]
         for start in range(0, points.shape[1], self.bits):
-            state = self.step(np.column_stack([points[:, start : start + self.bits], state])).astype(np.int8)
-            columns.append(state)
-        return np.array(columns, np.int8).reshape(-1, len(points)).T
+            state = self.step(np.column_stack([points[:, start : start + self.bits], states[-1]]))
+            states.append(state.astype(np.int8))
+        return np.array(states).T[:, 1:]
 
-    def without_chain(self, scale: int) -> BooleanFunction:
-        """s_n as a function of all n * bits bits."""
-        if scale < 1:
-            raise ValueError(f"the scale is a whole number from 1 up, got {scale}")
-        return BooleanFunction.of(lambda points: self.states(points)[:, -1], scale * self.bits)
-
-    def with_chain(self) -> BooleanFunction:
-        """s_k as a function of the bits of dimension k and of s_{k-1}: the same for every k."""
-        return BooleanFunction.of(self.step, self.bits + 1)
+    def degrees(self, scale: int) -> Degrees:
+        """The degree of s_n in all n * bits bits, and in the bits of its own dimension and s_{n-1}."""
+        without_chain = BooleanFunction.of(lambda points: self.states(points)[:, -1], scale * self.bits)
+        return without_chain.degree, BooleanFunction.of(self.step, self.bits + 1).degree
 
 
 PARITY = Recurrence("parity", 1, lambda points: points[:, 0] * points[:, 1])
 CARRY = Recurrence("carry", 2, lambda points: np.where(points.sum(axis=1, dtype=int) > 0, 1, -1))
 
 
-Degrees = tuple[int, int]
-"""The Fourier degree of a concept without and with the middle variable."""
-
-
-def recurrence_degrees(recurrence: Recurrence, scale: int) -> Degrees:
-    """The degree of s_n in all bits, and in the bits of its own dimension and s_{n-1}."""
-    return recurrence.without_chain(scale).degree, recurrence.with_chain().degree
-
-
 def sum_digit_degrees(scale: int) -> Degrees:
-    """The degree of digit z_n of a binary sum, in all bits, and in (x_{n-1}, y_{n-1}, z_{n-1}, x_n, y_n).
+    """The degree of digit z_n, n >= 2, of a binary sum, in all bits, and in (x_{n-1}, y_{n-1}, z_{n-1}, x_n, y_n).
 
     z_n = x_n y_n s_{n-1}. Chain of thought shows z_{n-1} and not the carry, but s_{n-2} = x_{n-1} y_{n-1} z_{n-1}.
     """
-    if scale < 2:
-        raise ValueError(f"digit z_n has a digit before it for n >= 2, got n = {scale}")
 
     def without_chain(points: Points) -> NDArray[Any]:
         return points[:, -2] * points[:, -1] * CARRY.states(points)[:, -2]
@@ -97,34 +73,26 @@ def sum_digit_degrees(scale: int) -> Degrees:
     return BooleanFunction.of(without_chain, 2 * scale).degree, BooleanFunction.of(with_chain, 5).degree
 
 
-def direct_error(recurrence: Recurrence, training_scale: int, scale: int) -> float:
-    """Without chain of thought: how often the Fourier min-degree interpolator on X_N0 is wrong about s_N on X_N."""
-    dimension = recurrence.bits * scale
-    training = subcube_points(dimension, recurrence.bits * training_scale)
-    test = cube_points(dimension)
-    learned = min_degree_interpolator(training, recurrence.states(training)[:, -1], FourierBasis(dimension))
-    return _error_rate(learned(test), recurrence.states(test)[:, -1])
-
-
-def separate_steps_error(recurrence: Recurrence, training_scale: int, scale: int) -> float:
-    """With chain of thought, s_N from x_1 .. x_N and s_1 .. s_{N-1}, trained where x_k = 1 for k > N0: how often wrong.
-
-    The basis is the Fourier basis of all these variables: no two steps share anything.
-    """
-    learned = chain_interpolator(recurrence, training_scale, scale)
-    test = _chain_points(recurrence, cube_points(recurrence.bits * scale))
-    return _error_rate(learned(test), recurrence.states(cube_points(recurrence.bits * scale))[:, -1])
-
-
-def chain_interpolator(recurrence: Recurrence, training_scale: int, scale: int) -> Expansion:
-    """The Fourier min-degree interpolator of s_N in the variables x_1 .. x_N, s_1 .. s_{N-1} on X_N0.
+def learn_final_state(recurrence: Recurrence, training_scale: int, scale: int, with_chain: bool) -> Expansion:
+    """The Fourier min-degree interpolator of s_N on X_N0, in x_1 .. x_N and, with chain of thought, s_1 .. s_{N-1}.
 
     Only latent variables that occur are interpolated, those whose s_k follow from the x_k. With N0 = N it shows that
     the degree of the step is really the least: no shortcut through other variables is simpler.
     """
-    training = subcube_points(recurrence.bits * scale, recurrence.bits * training_scale)
-    points = _chain_points(recurrence, training)
-    return min_degree_interpolator(points, recurrence.states(training)[:, -1], FourierBasis(points.shape[1]))
+    points = subcube_points(recurrence.bits * scale, recurrence.bits * training_scale)
+    visible = _visible(recurrence, points, with_chain)
+    return min_degree_interpolator(visible, recurrence.states(points)[:, -1], FourierBasis(visible.shape[1]))
+
+
+def final_state_error(recurrence: Recurrence, training_scale: int, scale: int, with_chain: bool) -> float:
+    """How often `learn_final_state` is wrong about s_N on X_N.
+
+    Also with chain of thought no two steps share anything, for each has variables of its own.
+    """
+    learned = learn_final_state(recurrence, training_scale, scale, with_chain)
+    test = cube_points(recurrence.bits * scale)
+    # How often the sign of a prediction is wrong; a zero is always wrong.
+    return float(np.mean(learned(_visible(recurrence, test, with_chain)) * recurrence.states(test)[:, -1] <= 1e-9))
 
 
 def shared_step_error(recurrence: Recurrence, training_scale: int, scale: int) -> float:
@@ -132,27 +100,14 @@ def shared_step_error(recurrence: Recurrence, training_scale: int, scale: int) -
 
     The learned step is applied to its own results, as in decoding; a real number counts as its sign.
     """
-    dimension = recurrence.bits * scale
-    training = subcube_points(dimension, recurrence.bits * training_scale)[:, : recurrence.bits * training_scale]
-    seen, results = _steps(recurrence, training)
-    learned = min_degree_interpolator(seen, results, FourierBasis(recurrence.bits + 1))
+    training, test = (cube_points(recurrence.bits * n) for n in (training_scale, scale))
+    after = recurrence.states(training)
+    before = np.column_stack([np.ones(len(training), np.int8), after[:, :-1]])
+    steps = np.column_stack([training.reshape(-1, recurrence.bits), before.reshape(-1)])
+    learned = min_degree_interpolator(steps, after.reshape(-1), FourierBasis(recurrence.bits + 1))
     rolled = Recurrence(recurrence.name, recurrence.bits, lambda points: np.where(learned(points) >= 0, 1, -1))
-    test = cube_points(dimension)
-    return _error_rate(rolled.states(test)[:, -1], recurrence.states(test)[:, -1])
+    return float(np.mean(rolled.states(test)[:, -1] != recurrence.states(test)[:, -1]))
 
 
-def _steps(recurrence: Recurrence, points: Points) -> tuple[Points, NDArray[Any]]:
-    """Every step of these instances: the bits and the state before it, and the state after it."""
-    states = recurrence.states(points)
-    before = np.column_stack([np.ones(len(points), np.int8), states[:, :-1]])
-    bits = points.reshape(-1, recurrence.bits)
-    return np.column_stack([bits, before.reshape(-1)]), states.reshape(-1)
-
-
-def _chain_points(recurrence: Recurrence, points: Points) -> Points:
-    return np.column_stack([points, recurrence.states(points)[:, :-1]])
-
-
-def _error_rate(predictions: NDArray[Any], values: NDArray[Any]) -> float:
-    """How often the sign of a prediction is wrong; a zero is always wrong."""
-    return float(np.mean(predictions * values <= 1e-9))
+def _visible(recurrence: Recurrence, points: Points, with_chain: bool) -> Points:
+    return np.column_stack([points, recurrence.states(points)[:, :-1]]) if with_chain else points

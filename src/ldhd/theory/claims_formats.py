@@ -27,7 +27,7 @@ PAIRS = [pair for pair in product(range(100), repeat=2) if any(pair)]
 
 def addends(x: int, y: int) -> Addends:
     """Return the latent variable of x + y."""
-    return _digits_of(x), _digits_of(y)
+    return tuple(map(int, reversed(str(x)))), tuple(map(int, reversed(str(y))))
 
 
 def unaligned(latent: Addends) -> str:
@@ -48,7 +48,7 @@ def aligned(latent: Addends, width: int) -> str:
 def read_addends(text: str) -> tuple[int, int]:
     """Return the addends of a string in either format; a missing addend is 0."""
     first, second = text.removesuffix("=").split("+")
-    return _value(tuple(map(int, first))), _value(tuple(map(int, second)))
+    return int(first[::-1] or 0), int(second[::-1] or 0)
 
 
 def abstraction_1() -> Finding:
@@ -138,7 +138,8 @@ def example_2() -> Finding:
 
 def appendix_d_needs() -> Finding:
     """Which tokens determine the next one after s = z_1, over all pairs of three-digit strings (n_3(s) = 2)."""
-    x, y, z = _three_digit_sums()
+    second, first = np.indices((1000, 1000)).reshape(2, -1)
+    x, y, z = _columns(first, 3), _columns(second, 3), _columns(first + second, 4)
     query = 2
     printed = _slots(x, y, z, query - 1, query)
     corrected = _slots(x, y, z, query, query + 1)
@@ -185,18 +186,8 @@ def _interval(length: int, exceptional: int) -> range:
     return range(10) if length == exceptional else range(10 ** (length - 1), 10**length)
 
 
-def _digits_of(number: int) -> Digits:
-    return tuple(map(int, reversed(str(number))))
-
-
 def _value(number: Digits) -> int:
     return sum(digit * 10**k for k, digit in enumerate(number))
-
-
-def _three_digit_sums() -> tuple[Columns, Columns, Columns]:
-    """Return the digits x_k, y_k, z_k of all pairs of addends below 1000: shapes (3, m), (3, m) and (4, m)."""
-    first, second = (side.ravel() for side in np.meshgrid(np.arange(1000), np.arange(1000)))
-    return _columns(first, 3), _columns(second, 3), _columns(first + second, 4)
 
 
 def _columns(numbers: Columns, count: int) -> Columns:

@@ -1,5 +1,7 @@
 """The claims about learning: Theorem 1, Definition 1, the linear class of Section 3, priming, chain of thought."""
 
+from dataclasses import asdict
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -7,55 +9,44 @@ import numpy as np
 from ldhd.boolean import (
     BooleanFunction,
     Encoding,
+    Expansion,
     FourierBasis,
     GrpeBasis,
     cube_points,
+    min_degree_interpolator,
     rpe_matrices,
     subcube_points,
 )
-from ldhd.theory.chain_of_thought import (
-    CARRY,
-    PARITY,
-    direct_error,
-    recurrence_degrees,
-    separate_steps_error,
-    shared_step_error,
-    sum_digit_degrees,
-)
-from ldhd.theory.error import (
-    LdhdError,
-    ldhd_error,
-    min_degree_learner,
-    squared_loss,
-    uniform,
-    zero_one_loss,
-)
+from ldhd.theory.chain_of_thought import CARRY, PARITY, final_state_error, shared_step_error, sum_digit_degrees
+from ldhd.theory.error import ErrorEstimate, estimate_error, exact_error
 from ldhd.theory.finding import Finding, judge
 from ldhd.theory.linear import LinearClassifier, fixed_direction_learner, free_direction_learner, linear_error
-from ldhd.theory.no_free_lunch import check_all_pairs, has_constant_row_sums, uniform_problem
-from ldhd.theory.priming import Priming, fewest_points
+from ldhd.theory.no_free_lunch import ComparedPair, FiniteProblem, compare_all_pairs
+from ldhd.theory.priming import PrimingProblem
 
 
 def theorem_1() -> Finding:
     """All pairs of concepts on {-1, 1}^2 that agree on X_1, for several labels and losses."""
     losses = {
-        "0/1 loss, two labels": ((-1, 1), zero_one_loss),
-        "0/1 loss, three labels": ((-1, 0, 1), zero_one_loss),
-        "squared loss, two labels": ((-1, 1), squared_loss),
-        "squared loss, three labels": ((-1, 0, 1), squared_loss),
+        "0/1 loss, two labels": ((-1, 1), lambda label, prediction: label != prediction),
+        "0/1 loss, three labels": ((-1, 0, 1), lambda label, prediction: label != prediction),
+        "squared loss, two labels": ((-1, 1), lambda label, prediction: (label - prediction) ** 2),
+        "squared loss, three labels": ((-1, 0, 1), lambda label, prediction: (label - prediction) ** 2),
         "asymmetric loss, two labels": ((-1, 1), lambda label, prediction: (label != prediction) * (2 + label)),
     }
+    points = [tuple(row) for row in cube_points(2).tolist()]
     evidence: dict[str, Any] = {}
     for name, (labels, loss) in losses.items():
-        points = [tuple(row) for row in cube_points(2).tolist()]
-        problem = uniform_problem(points, points[:2], labels, loss)
-        check = check_all_pairs(problem)
+        problem = FiniteProblem(dict.fromkeys(points, Fraction(1, 4)), frozenset(points[:2]), labels, loss)
+        row_sums = list(problem.row_sums.values())
+        pairs = compare_all_pairs(problem)
+        violations = [pair for pair in pairs if pair[2] != pair[3]]
         evidence[name] = {
-            "row_sums": [str(value) for value in problem.row_sums.values()],
-            "row_sums_are_constant": has_constant_row_sums(problem),
-            "pairs": check.pairs,
-            "pairs_with_different_sums": check.violations,
-            "counterexample": _describe(check.counterexample),
+            "row_sums": [str(value) for value in row_sums],
+            "row_sums_are_constant": len(set(row_sums)) == 1,
+            "pairs": len(pairs),
+            "pairs_with_different_sums": len(violations),
+            "counterexample": _describe(violations[0]) if violations else None,
         }
     printed = all(entry["pairs_with_different_sums"] == 0 for entry in evidence.values())
     corrected = all(
@@ -74,17 +65,23 @@ def theorem_1() -> Finding:
 def definition_1() -> Finding:
     """The min-degree learner on two concepts: exact errors, estimates, and what a tolerance epsilon says of each."""
     concepts: dict[str, dict[tuple[int, ...], float]] = {"x1": {(1,): 1.0}, "x1 + x2": {(1,): 1.0, (2,): 1.0}}
-    D1, D2 = uniform(subcube_points(2, 1)), uniform(cube_points(2))
+    training, test = subcube_points(2, 1), cube_points(2)
     epsilon, m = 0.3, 3
     evidence: dict[str, Any] = {"epsilon": epsilon, "m": m}
     achieved, covered = [], []
     for name, coefficients in concepts.items():
-        concept, learner = BooleanFunction.from_fourier(coefficients, 2), min_degree_learner(FourierBasis(2))
-        exact = ldhd_error(learner, concept, D1, D2, m)
-        estimate = ldhd_error(learner, concept, D1, D2, m, draws=1000, confidence=0.99, largest_enumeration=0)
-        achieved.append(exact.achieves(epsilon))
-        covered.append(estimate.low <= exact.value <= estimate.high)
-        evidence[name] = {"exact": exact.value, "estimate": _interval(estimate), "achieved": achieved[-1]}
+        concept = BooleanFunction.from_fourier(coefficients, 2)
+        exact = exact_error(_min_degree_learner, concept, training, test, m)
+        estimate = estimate_error(
+            _min_degree_learner,
+            concept,
+            training=lambda generator: generator.choice(training, m, p=np.full(len(training), 1 / len(training))),
+            test=lambda generator: test,
+            confidence=0.99,
+        )
+        achieved.append(exact <= epsilon)
+        covered.append(estimate.low <= exact <= estimate.high)
+        evidence[name] = {"exact": exact, "estimate": _interval(estimate), "achieved": achieved[-1]}
     return Finding(
         "LDHD generalization of a concept class is achieved with m samples and error epsilon if the expected loss of "
         "the learned function under D_2 is at most epsilon.",
@@ -130,32 +127,42 @@ def remark_priming() -> Finding:
     rpe = GrpeBasis(rpe_matrices(4))
     attention = BooleanFunction.of(lambda x: rpe.evaluate(x, [1, 2, 3, 4]) @ np.array([1.0, 2, 3, 4]), 4)
     parity = BooleanFunction.from_fourier({(1, 2, 3, 4): 1.0}, 4)
-    cases = {
-        "sum of two binary numbers, 1 to 3 digits, Fourier": fewest_points(addition, FourierBasis(6), 2),
-        "attention with RPE, scale 2 to 4, RPE basis": fewest_points(attention, rpe, 2),
-        "parity, scale 2 to 4, Fourier": fewest_points(parity, FourierBasis(4), 2),
+    problems = {
+        "sum of two binary numbers, 1 to 3 digits, Fourier": PrimingProblem(addition, FourierBasis(6), 2),
+        "attention with RPE, scale 2 to 4, RPE basis": PrimingProblem(attention, rpe, 2),
+        "parity, scale 2 to 4, Fourier": PrimingProblem(parity, FourierBasis(4), 2),
     }
-    available = [2**6 - 2**2, 2**4 - 2**2, 2**4 - 2**2]
-    few = [4 * len(case.points) <= count for case, count in zip(cases.values(), available, strict=True)]
-    better = [case.errors[1] < case.errors[0] for case in cases.values()]
-    whole = len(cases["parity, scale 2 to 4, Fourier"].points) == available[-1]
+    evidence: dict[str, Any] = {}
+    few, better = [], []
+    for name, problem in problems.items():
+        added, available = problem.fewest(), len(problem.candidates)
+        errors = problem.errors(added)
+        few.append(4 * len(added) <= available)
+        better.append(errors[1] < errors[0])
+        evidence[name] = {
+            "points_needed": len(added),
+            "points_available": available,
+            "squared_error_after_each": [round(value, 6) for value in errors],
+        }
+    parity_needs = evidence["parity, scale 2 to 4, Fourier"]
+    whole = parity_needs["points_needed"] == parity_needs["points_available"]
     return Finding(
         "A few large-scale examples keep the model from an overly simple interpolator and make it extrapolate.",
         judge(all(few) and all(better), all(few[:2]) and all(better[:2]) and whole, amends=True),
         "True of concepts of low degree in the basis of the model: one point for each new digit of a sum, or for each "
         "new diagonal of RPE. Parity in the Fourier basis needs every point of X_N, and until then gets worse.",
-        {name: _describe_priming(case, count) for (name, case), count in zip(cases.items(), available, strict=True)},
+        evidence,
     )
 
 
 def section_5_1_cot() -> Finding:
     """Degrees with and without the middle variable, the size of the latent space, and the errors of three learners."""
     cases = {
-        "parity": {n: recurrence_degrees(PARITY, n) for n in range(1, 11)},
-        "carry": {n: recurrence_degrees(CARRY, n) for n in range(1, 6)},
+        "parity": {n: PARITY.degrees(n) for n in range(1, 11)},
+        "carry": {n: CARRY.degrees(n) for n in range(1, 6)},
         "digit of a sum": {n: sum_digit_degrees(n) for n in range(2, 7)},
     }
-    separate, shared = separate_steps_error(PARITY, 2, 6), shared_step_error(PARITY, 2, 6)
+    separate, shared = final_state_error(PARITY, 2, 6, with_chain=True), shared_step_error(PARITY, 2, 6)
     direct, stepwise = ([[pair[k] for pair in case.values()] for case in cases.values()] for k in (0, 1))
     # A step has a few bits of its own, so that at the very smallest scales nothing is gained yet.
     lower = all(min(without[2:]) > max(within[2:]) for without, within in zip(direct, stepwise, strict=True))
@@ -176,7 +183,7 @@ def section_5_1_cot() -> Finding:
                 "with": Encoding(range(10**2 * 11)).width,
             },
             "parity_error_from_scale_2_to_6": {
-                "without chain of thought": direct_error(PARITY, 2, 6),
+                "without chain of thought": final_state_error(PARITY, 2, 6, with_chain=False),
                 "with it, each step its own variables": separate,
                 "with it, one step for all": shared,
             },
@@ -186,20 +193,14 @@ def section_5_1_cot() -> Finding:
     )
 
 
-def _interval(result: LdhdError) -> dict[str, float]:
-    return {"value": round(result.value, 4), "low": round(result.low, 4), "high": round(result.high, 4)}
+def _min_degree_learner(points: Any, labels: Any) -> Expansion:
+    return min_degree_interpolator(points, labels, FourierBasis(2))
 
 
-def _describe(counterexample: tuple[Any, Any, Any, Any] | None) -> dict[str, Any] | None:
-    if counterexample is None:
-        return None
+def _interval(estimate: ErrorEstimate) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in asdict(estimate).items()}
+
+
+def _describe(counterexample: ComparedPair) -> dict[str, Any]:
     tables = [{str(x): label for x, label in concept.items()} for concept in counterexample[:2]]
     return {"concepts": tables, "sums": [str(value) for value in counterexample[2:]]}
-
-
-def _describe_priming(case: Priming, available: int) -> dict[str, Any]:
-    return {
-        "points_needed": len(case.points),
-        "points_available": available,
-        "squared_error_after_each": [round(value, 6) for value in case.errors],
-    }

@@ -13,12 +13,11 @@ from ldhd.boolean import (
     rpe_matrices,
     subcube_points,
 )
-from ldhd.theory.activations import RELU, Floats
 from ldhd.theory.ape import ApeModel, ape_can_fit, ape_error, train_ape
-from ldhd.theory.feature_kernel import feature_kernel
+from ldhd.theory.feature_kernel import RELU, feature_kernel
 from ldhd.theory.finding import ROUNDING, Finding, judge, largest
 from ldhd.theory.grpe import grpe_descent, grpe_flow, grpe_generalises, grpe_rates, train_grpe
-from ldhd.theory.plaa import plaa, plaa_loss, q_matrix
+from ldhd.theory.plaa import Floats, plaa, plaa_loss, q_matrix
 
 
 def theorem_3() -> Finding:

@@ -8,6 +8,7 @@ so the kernel k(x, y) = E[sigma sigma] knows V only through V V^T: every square 
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,22 +16,39 @@ from numpy.typing import NDArray
 
 from ldhd.boolean.memory import check_memory
 from ldhd.boolean.projection import check_orthonormal
-from ldhd.theory.activations import Activation, Floats
+
+Floats = NDArray[np.float64]
 
 # Covariances are sums of a few products: what agrees to so many digits is the same number.
 COVARIANCE_DIGITS = 12
 
 
-def check_training_set(points: Any, values: Any, dimension: int) -> tuple[Floats, Floats]:
-    """Points of shape (m, N), m > 0, and one finite value each, as floats."""
-    points, values = np.asarray(points, np.float64), np.asarray(values, np.float64)
-    if points.ndim != 2 or points.shape[1] != dimension or not len(points):
-        raise ValueError(f"training points have shape (m, {dimension}) with m > 0, got shape {points.shape}")
-    if values.shape != (len(points),):
-        raise ValueError(f"there must be one value a point, got shape {values.shape} for {len(points)} points")
-    if not np.all(np.isfinite(values)):
-        raise ValueError(f"values are finite numbers, got {values[~np.isfinite(values)][0]}")
-    return points, values
+@dataclass(frozen=True)
+class Activation:
+    """sigma, and E[sigma(a) sigma(b)] for (a, b) ~ N(0, [[p, c], [c, q]]) as a function of the arrays p, q, c."""
+
+    name: str
+    function: Callable[[Floats], Floats]
+    mean_product: Callable[[Floats, Floats, Floats], Floats]
+
+
+def _relu_mean_product(first: Floats, second: Floats, covariance: Floats) -> Floats:
+    """sqrt(pq) (sin t + (pi - t) cos t) / 2 pi with cos t the correlation (Cho and Saul, 2009)."""
+    scale = np.sqrt(first * second)
+    cosine = np.clip(covariance / scale, -1, 1)
+    angle = np.arccos(cosine)
+    return scale * (np.sin(angle) + (np.pi - angle) * cosine) / (2 * np.pi)
+
+
+def _shifted_sine_mean_product(first: Floats, second: Floats, covariance: Floats) -> Floats:
+    """sin a sin b is half of cos(a - b) - cos(a + b), and E[cos(g + m)] = exp(-var(g)/2) cos(m)."""
+    half = (first + second) / 2
+    return (np.exp(covariance - half) - np.cos(2.0) * np.exp(-covariance - half)) / 2
+
+
+RELU = Activation("relu", lambda values: np.maximum(values, 0), _relu_mean_product)
+SHIFTED_SINE = Activation("sin(1+x)", lambda values: np.sin(1 + values), _shifted_sine_mean_product)
+LINEAR = Activation("1+x", lambda values: 1 + values, lambda first, second, covariance: 1 + covariance)
 
 
 def feature_kernel(activation: Activation, V: Any, points: Any, others: Any) -> Floats:
@@ -42,7 +60,7 @@ def feature_kernel(activation: Activation, V: Any, points: Any, others: Any) -> 
     covariance = (left @ right.T + 1) / rank
     first = np.broadcast_to(((left**2).sum(axis=1)[:, None] + 1) / rank, covariance.shape)
     second = np.broadcast_to(((right**2).sum(axis=1) + 1) / rank, covariance.shape)
-    # On the cube few arguments differ, and quadrature is costly: each is evaluated once.
+    # Arguments that differ by rounding get one value, so that kernels that are equal in theory are equal.
     arguments = np.stack([first, second, covariance], axis=-1).reshape(-1, 3)
     _, chosen, inverse = np.unique(arguments.round(COVARIANCE_DIGITS), axis=0, return_index=True, return_inverse=True)
     distinct = activation.mean_product(*arguments[chosen].T)
@@ -53,13 +71,10 @@ def kernel_interpolator(activation: Activation, V: Any, points: Any, values: Any
     """The limit K -> infinity, t -> infinity of the RFMP trained from zero: the interpolator of least kernel norm.
 
     It is f(x) = sum over the training points x_i of weights[i] k(x, x_i), a function of points of shape (m, N).
-    ValueError where infinitely many features cannot take these values (equal projections, or a polynomial activation
-    of too low a degree).
+    ValueError where infinitely many features cannot take these values, such as at points with equal projections.
     """
-    V = check_orthonormal(np.asarray(V))
-    points, values = check_training_set(points, values, len(V))
     gram = feature_kernel(activation, V, points, points)
-    weights: NDArray[np.float64] = np.linalg.lstsq(gram, values, rcond=1e-13)[0]
+    weights = np.linalg.lstsq(gram, np.asarray(values, np.float64), rcond=1e-13)[0]
     residual = np.max(np.abs(gram @ weights - values))
     if residual > 1e-6 * max(1.0, np.max(np.abs(values))):
         raise ValueError(f"{activation.name} features cannot take these values: the best fit is off by {residual:.3g}")

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from ldhd.boolean import GrpeBasis, subcube_points
-from ldhd.theory.activations import Floats
-from ldhd.theory.plaa import check_training_scale, q_matrix
+from ldhd.theory.plaa import Floats, check_training_scale, q_matrix
 
 
 def grpe_rates(U: Any, scale: int) -> Floats:
@@ -29,14 +28,12 @@ def grpe_rates(U: Any, scale: int) -> Floats:
 
 def grpe_flow(U: Any, p_star: Any, scale: int, times: Any) -> Floats:
     """p(t) under gradient flow from 0: shape (times, r)."""
-    target = _read_parameters(p_star, len(np.asarray(U)))
-    return target * -np.expm1(-np.multiply.outer(np.asarray(times, np.float64), grpe_rates(U, scale)))
+    return np.asarray(p_star) * -np.expm1(-np.multiply.outer(np.asarray(times, np.float64), grpe_rates(U, scale)))
 
 
 def grpe_descent(U: Any, p_star: Any, scale: int, rate: float, steps: Any) -> Floats:
     """p after so many steps of gradient descent from 0, in closed form: shape (steps, r)."""
-    target = _read_parameters(p_star, len(np.asarray(U)))
-    return target * (1 - (1 - rate * grpe_rates(U, scale)) ** np.asarray(steps)[..., None])
+    return np.asarray(p_star) * (1 - (1 - rate * grpe_rates(U, scale)) ** np.asarray(steps)[..., None])
 
 
 def train_grpe(U: Any, p_star: Any, scale: int, rate: float, steps: int) -> Floats:
@@ -45,12 +42,9 @@ def train_grpe(U: Any, p_star: Any, scale: int, rate: float, steps: int) -> Floa
     It knows the points and their values, not Q and lambda, so that these can be compared with it.
     """
     basis = GrpeBasis(U)
-    target = _read_parameters(p_star, basis.size)
-    if not rate > 0 or steps < 0:
-        raise ValueError(f"the rate is a positive number and steps count from 0, got {rate!r} and {steps!r}")
     points = subcube_points(basis.dimension, scale)
     matrix = basis.evaluate(points, list(range(1, basis.size + 1)))
-    values = matrix @ target
+    values = matrix @ np.asarray(p_star)
     path = np.zeros((steps + 1, basis.size))
     for t in range(steps):
         path[t + 1] = path[t] - rate * matrix.T @ (matrix @ path[t] - values) / len(points)
@@ -62,14 +56,9 @@ def grpe_generalises(U: Any, c: Any, scale: int) -> bool:
 
     It does if and only if {k : (U_k)_{[N0],[N0]} = 0} lies within {k : c_k = 0}.
     """
-    U = GrpeBasis(U).U
+    U, coefficients = GrpeBasis(U).U, np.asarray(c, np.float64)
     check_training_scale(U.shape[1], scale)
+    if coefficients.shape != (len(U),):
+        raise ValueError(f"there is one c_k for each of {len(U)} matrices U_k, got shape {coefficients.shape}")
     seen = np.any(U[:, :scale, :scale] != 0, axis=(1, 2))
-    return bool(np.all(seen | (_read_parameters(c, len(U)) == 0)))
-
-
-def _read_parameters(parameters: Any, count: int) -> Floats:
-    array = np.asarray(parameters, np.float64)
-    if array.shape != (count,):
-        raise ValueError(f"there is one parameter a matrix U_k, {count} in all, got shape {array.shape}")
-    return array
+    return bool(np.all(seen | (coefficients == 0)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ldhd.names import lookup_only
-from ldhd.theory import claims_features, claims_formats, claims_learning, claims_plaa, claims_profiles, claims_theorem_2
+from ldhd.theory import claims_features, claims_formats, claims_learning, claims_plaa, claims_profiles
 from ldhd.theory.finding import ClaimVerdict, Finding
 
 CLAIMS: dict[str, Callable[[], Finding]] = {
@@ -23,7 +23,7 @@ CLAIMS: dict[str, Callable[[], Finding]] = {
     "appendix-a-fourier": claims_profiles.appendix_a_fourier,
     "appendix-d-needs": claims_formats.appendix_d_needs,
     "appendix-d-sampler": claims_formats.appendix_d_sampler,
-    "theorem-2": claims_theorem_2.theorem_2,
+    "theorem-2": claims_features.theorem_2,
     "corollary-1": claims_features.corollary_1,
     "lemma-sparse-interpolator": claims_features.lemma_sparse_interpolator,
     "example-3": claims_features.example_3,

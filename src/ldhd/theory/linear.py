@@ -4,6 +4,8 @@ Training points lie in X_1 = R^{d'} x {0}^{d-d'}, test points in R^d. A learner 
 the training points show up to the gap between both labels; one that does not know w_0 cannot see its last d - d'
 entries. The paper writes the class with w_0 ranging over R^d, although its text fixes it, and finding b needs
 w_0 != 0 on the first d' coordinates: otherwise all training labels are sgn(b).
+
+Figure 1 shows such classifiers in the plane (`plane_settings`).
 """
 
 from collections.abc import Callable
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldhd.theory.error import Algorithm, LdhdError, Values, ldhd_error
+from ldhd.theory.error import Algorithm, ErrorEstimate, Values, estimate_error
 
 Vector = NDArray[np.float64]
 
@@ -29,34 +31,14 @@ class LinearClassifier:
         return np.where(points @ self.weights + self.offset >= 0, 1.0, -1.0)
 
 
-@dataclass(frozen=True)
-class GaussianSubspace:
-    """The standard normal distribution on R^{d'} x {0}^{d-d'}, d = `dimension` and d' = `free`."""
-
-    dimension: int
-    free: int
-
-    def __post_init__(self) -> None:
-        if not 0 < self.free <= self.dimension:
-            raise ValueError(f"a subspace of R^{self.dimension} has 1 .. {self.dimension} dimensions, got {self.free}")
-
-    def sample(self, generator: np.random.Generator, count: int) -> Vector:
-        points = np.zeros((count, self.dimension))
-        points[:, : self.free] = generator.normal(size=(count, self.free))
-        return points
-
-
 LinearLearner = Callable[[NDArray[Any], Values], LinearClassifier]
 
 
-def fixed_direction_learner(weights: Any) -> LinearLearner:
+def fixed_direction_learner(direction: Vector) -> LinearLearner:
     """Knows w_0: puts -b halfway between the largest w_0.x labelled -1 and the smallest labelled 1.
 
     If only one label was seen, -b is the extreme w_0.x of it, and 0 without any sample.
     """
-    direction = np.asarray(weights, np.float64)
-    if direction.ndim != 1 or not np.all(np.isfinite(direction)) or not np.any(direction):
-        raise ValueError(f"w_0 is a vector of finite numbers, not all zero, got {weights!r}")
 
     def learn(points: NDArray[Any], labels: Values) -> LinearClassifier:
         heights = points @ direction
@@ -78,10 +60,58 @@ def free_direction_learner(points: NDArray[Any], labels: Values) -> LinearClassi
     return LinearClassifier(solution[:-1], float(solution[-1]))
 
 
+def normal_points(generator: np.random.Generator, count: int, dimension: int, free: int) -> Vector:
+    """Draw from the standard normal distribution on R^{d'} x {0}^{d-d'}, d = `dimension` and d' = `free`."""
+    return np.pad(generator.normal(size=(count, free)), ((0, 0), (0, dimension - free)))
+
+
 def linear_error(
-    learner: Algorithm, concept: LinearClassifier, free: int, m: int, *, draws: int = 1000, seed: int = 0
-) -> LdhdError:
-    """The LDHD error under the 0/1 loss from normal points of R^{d'}, d' = `free`, to normal points of R^d."""
+    learner: Algorithm, concept: LinearClassifier, free: int, m: int, *, draws: int = 1000
+) -> ErrorEstimate:
+    """The LDHD error under the 0/1 loss from m normal points of R^{d'}, d' = `free`, to normal points of R^d."""
     dimension = len(concept.weights)
-    D1, D2 = GaussianSubspace(dimension, free), GaussianSubspace(dimension, dimension)
-    return ldhd_error(learner, concept, D1, D2, m, draws=draws, seed=seed)
+    return estimate_error(
+        learner,
+        concept,
+        training=lambda generator: normal_points(generator, m, dimension, free),
+        test=lambda generator: normal_points(generator, 1, dimension, dimension),
+        draws=draws,
+    )
+
+
+PLANE_CONCEPT = LinearClassifier(np.array([1.0, 1.5]), 0.3)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneSetting:
+    """Samples of a training and a test distribution, labelled by `PLANE_CONCEPT`, and what is learned from them."""
+
+    title: str
+    train: Vector
+    test: Vector
+    learned: dict[str, LinearClassifier]
+
+    def test_error(self, classifier: LinearClassifier) -> float:
+        """Share of test points whose label is wrong."""
+        return float(np.mean(classifier(self.test) != PLANE_CONCEPT(self.test)))
+
+
+def plane_settings(count: int = 200, tests: int = 2000, seed: int = 0) -> list[PlaneSetting]:
+    """The three panels of Figure 1: tested where it was trained, beside it, and in one dimension more.
+
+    No learner knows the direction w_0, except a second one in the last panel.
+    """
+    stream = np.random.default_rng(seed)
+    everywhere, test = stream.normal(size=(count, 2)), stream.normal(size=(tests, 2))
+    shifted = stream.normal(size=(tests, 2)) * 0.8 + np.array([1.0, -1.0])
+    line = everywhere * np.array([1.0, 0.0])
+    anywhere = {"learned": free_direction_learner(everywhere, PLANE_CONCEPT(everywhere))}
+    on_the_line = {
+        "learned": free_direction_learner(line, PLANE_CONCEPT(line)),
+        "with $w_0$ known": fixed_direction_learner(PLANE_CONCEPT.weights)(line, PLANE_CONCEPT(line)),
+    }
+    return [
+        PlaneSetting("in-distribution", everywhere, test, anywhere),
+        PlaneSetting("out-of-distribution", everywhere, shifted, anywhere),
+        PlaneSetting("low to high dimension", line, test, on_the_line),
+    ]

@@ -11,16 +11,16 @@ X_{N0}, the point of all ones included (every PLAA is 0 there):
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldhd.boolean import scale, subcube_points
-from ldhd.theory.activations import Floats
+
+Floats = NDArray[np.float64]
 
 
 def plaa(points: Any, A: Any) -> Floats:
     """f(x; A) at points of shape (m, N); `A` is used as it is, triangular or not."""
-    A = check_square(A)
-    scales = scale(points)
-    columns = np.concatenate([np.zeros((len(A), 1)), A], axis=1)[:, scales]  # column 0 is A e_0
+    columns = np.pad(np.asarray(A, np.float64), ((0, 0), (1, 0)))[:, scale(points)]  # column 0 is A e_0
     return np.einsum("mi,im->m", np.asarray(points, np.float64), columns)
 
 
@@ -41,35 +41,16 @@ def q_matrix(dimension: int, scale: int) -> Floats:
 
 def plaa_loss(A: Any, A_star: Any, scale: int) -> float:
     """L by enumeration of X_{N0}, without Q."""
-    points = subcube_points(len(check_square(A)), scale)
+    points = subcube_points(len(A), scale)
     return float(np.mean((plaa(points, A) - plaa(points, A_star)) ** 2) / 2)
 
 
 def low_dimensional_part(A: Any, scale: int) -> Floats:
     """A~: the entries i <= j <= N0 of A, 0 elsewhere, the coefficients of the min-degree interpolator on X_{N0}."""
-    A = check_square(A)
     check_training_scale(len(A), scale)
-    part = np.zeros_like(A)
-    part[:scale, :scale] = np.triu(A[:scale, :scale])
+    part = np.zeros((len(A), len(A)))
+    part[:scale, :scale] = np.triu(np.asarray(A)[:scale, :scale])
     return part
-
-
-def check_square(A: Any) -> Floats:
-    matrix = np.asarray(A, np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"A is a matrix of shape (N, N), got shape {matrix.shape}")
-    if not np.all(np.isfinite(matrix)):
-        raise ValueError(f"entries of A are finite numbers, got {matrix[~np.isfinite(matrix)][0]}")
-    return matrix
-
-
-def check_upper_triangular(A: Any) -> Floats:
-    matrix = check_square(A)
-    below = np.argwhere(np.tril(matrix, -1))
-    if len(below):
-        i, j = below[0]
-        raise ValueError(f"A must be upper triangular, but its entry ({i + 1}, {j + 1}) is {matrix[i, j]:.6g}")
-    return matrix
 
 
 def check_training_scale(dimension: int, scale: int) -> None:

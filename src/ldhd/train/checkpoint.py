@@ -7,8 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ldhd.files import BadFileError
-from ldhd.tensors import read_tensors, write_tensors
+from ldhd.files import BadFileError, read_tensors, write_tensors
 from ldhd.train.state import State
 
 KEPT = 2

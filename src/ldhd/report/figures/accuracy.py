@@ -11,6 +11,7 @@ from ldhd.experiments.groups import Group
 from ldhd.parsing import format_range, spans
 from ldhd.report.figures.marks import Axis, Band, Bars, Figure, Line, Mark, Panel, Span, Style
 from ldhd.report.look import group_title, look, looks, position_title
+from ldhd.report.terminal import counted
 from ldhd.statistics import Mean, mean_interval
 
 MOST_BANDS = 6
@@ -23,24 +24,23 @@ Means = Sequence[tuple[float, Mean]]
 
 
 def accuracy_figure(groups: Sequence[Group], title: str = "", links: Mapping[str, str] | None = None) -> Figure:
-    """Exact match against scale for the groups of one task: means, bands and every seed.
-
-    For the page, `links` maps the label of a group to the element that its mean leads to.
-    """
+    """Exact match against scale for the groups of one task; `links` maps labels to what means lead to on the page."""
     panel = accuracy_panel(groups, looks(groups), links)
     trained = ", ".join(sorted({format_range(group.train_scales) for group in groups}))
     return Figure([panel], (7.4, 4.0), title=title or f"{groups[0].task}: trained on scales {trained}")
 
 
 def accuracy_panel(
-    groups: Sequence[Group], styles: Sequence[Style], links: Mapping[str, str] | None = None, counted: bool = True
+    groups: Sequence[Group], styles: Sequence[Style], links: Mapping[str, str] | None = None, with_seeds: bool = True
 ) -> Panel:
     """The curves of some groups, with the training scales shaded if the groups have them in common."""
     common = len({tuple(group.train_scales) for group in groups}) == 1
     marks: list[Mark] = _training_spans(groups[0].train_scales) if common else []
     for index, (group, style) in enumerate(zip(groups, styles, strict=True)):
         means = [(scale, group.interval(scale)) for scale in group.scales]
-        label = _counted_title(group) if counted else group_title(group)
+        label, count = group_title(group), len(group.records)
+        if with_seeds:
+            label += f", {counted(count, 'seed')}" + (f", {group.fitted} fitted" if group.fitted < count else "")
         if links is not None or len(groups) <= MOST_BANDS:
             marks += [*_band(means, style, group.label), *_seeds(group, style)]
         link = "" if links is None else links[group.label]
@@ -52,7 +52,7 @@ def accuracy_panels(
     groups: Mapping[str, Sequence[Group]], title: str, styles: Styles = looks, legend: bool = True
 ) -> Figure:
     """A panel with a title for each entry of `groups`; `styles` chooses how the groups of one panel are drawn."""
-    panels = [replace(accuracy_panel(own, styles(own), counted=False), title=name) for name, own in groups.items()]
+    panels = [replace(accuracy_panel(own, styles(own), with_seeds=False), title=name) for name, own in groups.items()]
     columns = min(COLUMNS, len(panels))
     size = 3.4 * columns + 0.4, 2.4 * -(-len(panels) // columns) + 0.6
     return Figure(panels, size, columns, title, share="y", legend=legend)
@@ -137,17 +137,12 @@ def whole_ticks(count: int) -> range:
     return range(0, count, max(1, round(count / 10)))
 
 
-def seeds_of(count: int) -> str:
-    """`1 seed` or `3 seeds`."""
-    return f"{count} seed{'s' * (count > 1)}"
-
-
 def _mean_line(means: Means, style: Style, index: int, label: str, group: str = "", link: str = "") -> Line:
     """A mean over seeds. Later lines are thinner, so that lines on top of each other all show."""
     style = replace(style, width=max(1.4, 3.2 - 0.6 * index), size=max(3.5, 7.5 - index))
     values = [mean.value for _, mean in means]
     links = [link] * len(means) if link else ()
-    texts = [f"mean of {seeds_of(mean.n)}{_bounds(mean)}" for _, mean in means]
+    texts = [f"mean of {counted(mean.n, 'seed')}{_bounds(mean)}" for _, mean in means]
     return Line([x for x, _ in means], values, style, label, group=group, texts=texts, links=links)
 
 
@@ -169,8 +164,8 @@ def _seeds(group: Group, style: Style) -> list[Line]:
         texts = [f"seed {record.seed}{note}" for _, record in points]
         links = [f"run-{record.hash}" for _, record in points]
         own = Style(color=style.color, dash="", marker=marker, size=3.5, opacity=0.5)
-        found += [Line(x, y, own, group=group.label, texts=texts, links=links)] if points else []
-    return found
+        found.append(Line(x, y, own, group=group.label, texts=texts, links=links))
+    return [line for line in found if line.x]
 
 
 def _training_spans(scales: Sequence[int]) -> list[Mark]:
@@ -190,10 +185,3 @@ def _scale_axis(scales: Sequence[int]) -> Axis:
 
 def _bounds(mean: Mean) -> str:
     return "" if mean.low is None or mean.high is None else f" (95 %: {mean.low:.1%} to {mean.high:.1%})"
-
-
-def _counted_title(group: Group) -> str:
-    """The title of a group, with its number of seeds and how many of them fitted if not all did."""
-    count = len(group.records)
-    fitted = "" if group.fitted == count else f", {group.fitted} fitted"
-    return f"{group_title(group)}, {seeds_of(count)}{fitted}"

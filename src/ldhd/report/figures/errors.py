@@ -35,14 +35,11 @@ def error_panel(group: Group) -> Panel:
 
 
 def carry_panel(group: Group) -> Panel | None:
-    """The share of wrong tokens by the length of the carry chain into them, None if no result has carries.
-
-    Tokens are counted over all seeds and all test scales beyond training.
-    """
+    """The share of wrong tokens beyond training by the length of the carry chain into them; None without carries."""
     right: Counter[tuple[int, int]] = Counter()
     asked: Counter[tuple[int, int]] = Counter()
-    results = [(result, record) for record in group.records for result in record.results]
-    beyond = [result for result, record in results if result.scale > max(record.train_scales)]
+    results = [result for record in group.records for result in record.results]
+    beyond = [result for result in results if result.scale > max(group.train_scales)]
     for token, length, good, n in (row for result in beyond for row in result.carries or [] if row[3]):
         right[length, token] += good
         asked[length, token] += n
@@ -51,10 +48,8 @@ def carry_panel(group: Group) -> Panel | None:
     lengths = sorted({length for length, _ in asked})
     tokens = range(max(token for _, token in asked) + 1)
     counts = [[asked[length, token] for token in tokens] for length in lengths]
-    values = [
-        [1 - right[length, token] / n if n else None for token, n in enumerate(row)]
-        for length, row in zip(lengths, counts, strict=True)
-    ]
+    shares = {place: 1 - right[place] / n for place, n in asked.items()}
+    values = [[shares.get((length, token)) for token in tokens] for length in lengths]
     return _panel(values, lengths, "carry chain", counts)
 
 

@@ -1,62 +1,66 @@
 """The vocabulary of figures: a `Figure` has panels, and a `Panel` has two axes and marks.
 
 The dataclasses say what is drawn and in which colour, not how: `render_matplotlib` draws them for print and
-`render_plotly` for the page. Markers and dashes have plotly's names. Colours are written `#rrggbb`.
+`render_plotly` for the page. Colours are written `#rrggbb`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+MARKERS = {"circle": "o", "hexagon": "h", "diamond": "D", "triangle-up": "^", "triangle-left": "<", "square": "s"}
+MARKERS |= {"pentagon": "p", "triangle-down": "v", "star": "*", "triangle-right": ">", "octagon": "8"}
+MARKERS |= {"diamond-tall": "d", "hexagon2": "H", "cross": "P", "x": "X"}
+DASHES = {"solid": "-", "dash": "--", "dashdot": "-.", "dot": ":"}
+"""Markers and dashes by the names that plotly has for them, and what matplotlib calls them."""
+
 Numbers = Sequence[float]
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of a panel; without ticks, the renderer chooses them."""
+    """One axis of a panel; without ticks, the renderer chooses them. With `percent`, shares are written as per cent.
+
+    The scale `symlog` is linear up to 10 and logarithmic above; the page draws it as `log`.
+    """
 
     label: str = ""
     range: tuple[float, float] | None = None
     ticks: Numbers | None = None
     tick_labels: Sequence[str] | None = None
     scale: Literal["linear", "log", "symlog"] = "linear"
-    """`symlog` is linear up to 10 and logarithmic above; the page draws it as `log`."""
     percent: bool = False
-    """Whether shares between 0 and 1 are written as per cent."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Style:
-    """How a line is drawn: with an empty dash as points alone, with an empty marker without points."""
+    """How a line is drawn: with an empty dash as points alone, with an empty marker without; `size` is theirs."""
 
     color: str
     dash: str = "solid"
     marker: str = ""
     width: float = 2.0
     size: float = 6.0
-    """Diameter of its markers."""
     opacity: float = 1.0
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line through points, or the points alone."""
+    """A line through points, or the points alone; lines without a label have no entry in the legend.
+
+    On the page, marks of one `group` are shown and hidden together. Under the pointer, it shows the name of the line,
+    by default its label, and the text of the point. A click leads to the element `link`, or to the one in `links`.
+    """
 
     x: Numbers
     y: Numbers
     style: Style
     label: str = ""
-    """Its entry in the legend; lines without a label have none."""
     name: str = ""
-    """What the page calls it under the pointer; by default its label."""
     group: str = ""
-    """On the page, marks of one group are shown and hidden together."""
     texts: Sequence[str] = ()
-    """For each point, what the page says when the pointer is over it."""
     links: Sequence[str] = ()
-    """For each point, the element of the page that a click leads to."""
     link: str = ""
-    """The same for the line as a whole."""
 
 
 @dataclass(frozen=True)
@@ -93,19 +97,19 @@ class Span:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """Cells in rows, the first row on top; None leaves a cell blank."""
+    """Cells in rows, the first row on top; None leaves a cell blank.
+
+    Colours go from the value `low` to `high`, with `log` by the logarithm. The page writes the unit after a value and,
+    from `counts`, of how many it is a share.
+    """
 
     values: Sequence[Sequence[float | None]]
     colors: Sequence[str]
-    """Colours from the smallest value to the largest."""
     low: float = 0.0
     high: float = 1.0
     log: bool = False
-    """Whether colours follow the logarithm of the values."""
     unit: str = ""
-    """What the page writes after a value."""
     counts: Sequence[Sequence[int]] = ()
-    """For each cell, of how many the value is a share."""
 
 
 @dataclass(frozen=True)
@@ -136,14 +140,15 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """Panels in rows of `columns`; None leaves a place empty. `size` is its width and height in inches."""
+    """Panels in rows of `columns`; None leaves a place empty. `size` is its width and height in inches.
+
+    `share` names the axis that all panels have in common. A color bar explains the colours of the first heat map.
+    """
 
     panels: Sequence[Panel | None]
     size: tuple[float, float]
     columns: int = 1
     title: str = ""
     share: Literal["", "x", "y"] = ""
-    """The axis that all panels have in common."""
     legend: bool = True
     color_bar: bool = False
-    """Whether the colours of the first heat map are explained beside the panels."""

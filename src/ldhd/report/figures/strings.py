@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from scipy.special import softmax
+
 from ldhd.experiments.groups import Group
 from ldhd.report.figures.learning_curves import seed_outcome
 from ldhd.report.figures.marks import Axis, Figure, HeatMap, Line, Mark, Panel, Style, Text
@@ -43,9 +45,9 @@ def string_picture(label: str, trace: Mapping[str, Any]) -> Picture:
     head, `all` for the strongest, of the attention and of the position term alone.
     """
     kept = {name: trace.get(name) for name in ("text", "prompt", "output", "first_error", "needs")}
-    views = {"attention": _by_head(trace["attention"], trace["prompt"], softmax=False)}
+    views = {"attention": _by_head(trace["attention"], trace["prompt"])}
     if trace.get("terms"):
-        views["terms"] = _by_head(trace["terms"], trace["prompt"], softmax=True)
+        views["terms"] = _by_head(trace["terms"], trace["prompt"], logits=True)
     return {"label": label, **kept, "anchors": _anchors(trace.get("anchors") or []), "views": views}
 
 
@@ -82,23 +84,17 @@ def _anchors(anchors: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _by_head(layers: Sequence[Any], prompt: int, softmax: bool) -> dict[str, Rows]:
+def _by_head(layers: Sequence[Any], prompt: int, logits: bool = False) -> dict[str, Rows]:
     """Return for each head, and for the strongest of all, what each answer token weighs each token before it by."""
     heads: dict[str, Rows] = {}
     for layer, rows_of_heads in enumerate(layers):
         for head, rows in enumerate(rows_of_heads):
             visible = [row[: prompt + k] for k, row in enumerate(rows)]
-            weights = [_softmax(row) if softmax else row for row in visible]
+            weights = [softmax(row) if logits else row for row in visible]
             heads[f"{layer}.{head}"] = [[round(1000 * value) for value in row] for row in weights]
     answers = zip(*heads.values(), strict=True)
     strongest = [[max(values) for values in zip_longest(*rows, fillvalue=0)] for rows in answers]
     return {"all": strongest, **heads}
-
-
-def _softmax(row: Sequence[float]) -> list[float]:
-    top = max(row)
-    powers = [math.exp(value - top) for value in row]
-    return [power / sum(powers) for power in powers]
 
 
 def _anchor_marks(text: str, anchor: Mapping[str, Any], top: float) -> list[Mark]:

@@ -17,15 +17,20 @@ from ldhd.boolean import (
 )
 from ldhd.report.figures.marks import Axis, Bars, Figure, HeatMap, Line, Mark, Panel, Style
 from ldhd.report.render_matplotlib import save_figure
-from ldhd.theory.activations import ACTIVATIONS
 from ldhd.theory.ape import ape_error, train_ape
+from ldhd.theory.feature_kernel import RELU, SHIFTED_SINE
 from ldhd.theory.feature_spectrum import retained_share
 from ldhd.theory.grpe import grpe_flow, train_grpe
+from ldhd.theory.linear import PLANE_CONCEPT, LinearClassifier, PlaneSetting, plane_settings
 from ldhd.theory.plaa import low_dimensional_part, q_matrix
-from ldhd.theory.priming import greedy_priming
+from ldhd.theory.priming import PrimingProblem
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7f7f7f"
 COLORS = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9")
+EDGE = 3.6
+"""Largest coordinate of the plane of Figure 1."""
+MOST_POINTS = 250
+"""Test points drawn in the plane; errors are over all."""
 DIVERGING = ("#053061", "#4393c3", "#f7f7f7", "#d6604d", "#67001f")
 
 
@@ -49,8 +54,7 @@ def leakage() -> Figure:
     """How much of a degree-1 coefficient the infinite-width RFM keeps in place, at fixed N0 and at fixed N - N0."""
     dimensions = np.unique(np.round(np.geomspace(4, 256, 13)).astype(int)).tolist()
     marks: list[Mark] = []
-    for name, color in (("relu", ORANGE), ("sin(1+x)", BLUE)):
-        activation = ACTIVATIONS[name]
+    for activation, color in ((RELU, ORANGE), (SHIFTED_SINE, BLUE)):
         fixed = [retained_share(activation, 1, n, 2) for n in dimensions]
         growing = [retained_share(activation, 1, n, n - 2) for n in dimensions]
         fixed_label, growing_label = f"{activation.name}, $N_0 = 2$", f"{activation.name}, $N_0 = N - 2$"
@@ -69,8 +73,9 @@ def grpe_dynamics() -> Figure:
     every = steps // 15
     marks: list[Mark] = []
     for k, color in zip(range(GrpeBasis(U).size), COLORS, strict=True):
+        dots = Style(color=color, dash="", marker="circle", size=4)
         marks.append(Line(times.tolist(), flow[:, k].tolist(), Style(color=color, width=1.2), f"$p_{k + 1}$"))
-        marks.append(Line(times[::every].tolist(), trained[::every, k].tolist(), _dots(color, 4)))
+        marks.append(Line(times[::every].tolist(), trained[::every, k].tolist(), dots))
     title = "GRPE: closed form (lines), descent (dots), $N = 6$, $N_0 = 4$"
     return _figure(marks, Axis("time (steps times rate)"), Axis("$p_k$"), title)
 
@@ -84,7 +89,7 @@ def ape_errors() -> Figure:
     measured = [ape_error(train_ape(target, scale, alpha).attention, target, scale) for alpha in alphas]
     marks: list[Mark] = [
         Line(alphas, [np.sqrt(N - scale) * alpha for alpha in alphas], Style(color=GREY), r"$\sqrt{N - N_0}\,\alpha$"),
-        Line(alphas, measured, _dots(BLUE, 6), "trained by gradient descent"),
+        Line(alphas, measured, Style(color=BLUE, dash="", marker="circle"), "trained by gradient descent"),
     ]
     x, y = Axis(r"$\alpha$ of the initialisation", scale="log"), Axis("distance in the coefficients", scale="log")
     return _figure(marks, x, y, "APE: error at finite initialisation (Theorem 3)")
@@ -96,12 +101,14 @@ def matrices() -> Figure:
     factor = np.random.default_rng(1).normal(size=(N, N)) + 2 * np.eye(N)
     target = np.triu(factor.T @ factor)
     limit = float(np.abs(target).max())
-    panels = [
-        _matrix(q_matrix(N, scale), f"$Q$, $N_0 = {scale}$", 1.0),
-        _matrix(target, "target $A^*$", limit),
-        _matrix(train_ape(target, scale, 1e-3).attention, "learned $A$", limit),
-        _matrix(low_dimensional_part(target, scale), "min-degree", limit),
+    shown = [
+        (f"$Q$, $N_0 = {scale}$", q_matrix(N, scale), 1.0),
+        ("target $A^*$", target, limit),
+        ("learned $A$", train_ape(target, scale, 1e-3).attention, limit),
+        ("min-degree", low_dimensional_part(target, scale), limit),
     ]
+    bare = Axis(ticks=[])
+    panels = [Panel([HeatMap(m.tolist(), DIVERGING, -most, most)], bare, bare, title) for title, m, most in shown]
     return Figure(panels, (9.6, 2.8), columns=4)
 
 
@@ -118,10 +125,16 @@ def priming() -> Figure:
     }
     marks: list[Mark] = []
     for label, (concept, in_basis, scale, color) in cases.items():
-        errors = np.array(greedy_priming(concept, in_basis, scale).errors) / np.mean(concept.values**2)
+        problem = PrimingProblem(concept, in_basis, scale)
+        errors = np.array(problem.errors(problem.greedy())) / np.mean(concept.values**2)
         marks.append(Line(range(len(errors)), errors, Style(color=color, marker="circle"), label))
     y = Axis("squared error on $X_N$ over the mean square")
     return _figure(marks, Axis("points of $X_N$ added"), y, "Priming (remark closing Section 3)")
+
+
+def plane_figure() -> Figure:
+    """Figure 1 of the paper: training points (filled), test points (faint), the concept's boundary and learned ones."""
+    return Figure([_plane(setting) for setting in plane_settings()], (10.2, 4.0), columns=3)
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {
@@ -144,10 +157,27 @@ def _figure(marks: Sequence[Mark], x: Axis, y: Axis, title: str) -> Figure:
     return Figure([Panel(marks, x, y)], (8.0, 4.0), title=title)
 
 
-def _dots(color: str, size: float) -> Style:
-    return Style(color=color, dash="", marker="circle", size=size)
+def _plane(setting: PlaneSetting) -> Panel:
+    marks: list[Mark] = []
+    shown = ("test", setting.test[:MOST_POINTS], 0.22, 3.7), ("training", setting.train, 0.9, 3.0)
+    for kind, points, opacity, size in shown:
+        for sign, color, marker in ((1.0, BLUE, "circle"), (-1.0, ORANGE, "triangle-up")):
+            x, y = points[PLANE_CONCEPT(points) == sign].T
+            label = f"{kind} point" if sign > 0 else ""
+            marks.append(Line(x, y, Style(color=color, dash="", marker=marker, size=size, opacity=opacity), label))
+    marks.append(_boundary(PLANE_CONCEPT, "#222222", "concept", "solid", 1.6))
+    errors = []
+    for (name, classifier), color in zip(setting.learned.items(), (ORANGE, GREEN), strict=False):
+        marks.append(_boundary(classifier, color, name, "dash", 2.2))
+        errors.append(f"{name} {100 * setting.test_error(classifier):.0f} %")
+    axis = Axis(range=(-EDGE, EDGE), ticks=[])
+    return Panel(marks, axis, axis, f"{setting.title}\ntest error: {', '.join(errors)}")
 
 
-def _matrix(values: np.ndarray, title: str, limit: float) -> Panel:
-    heat_map = HeatMap(values.tolist(), DIVERGING, -limit, limit)
-    return Panel([heat_map], Axis(ticks=[]), Axis(ticks=[]), title)
+def _boundary(classifier: LinearClassifier, color: str, label: str, dash: str, width: float) -> Line:
+    """The line where w.x + b = 0."""
+    (a, b), c = classifier.weights, classifier.offset
+    ends, style = (-EDGE, EDGE), Style(color=color, dash=dash, width=width)
+    if abs(b) >= abs(a):
+        return Line(ends, [-(a * x + c) / b for x in ends], style, label)
+    return Line([-(b * y + c) / a for y in ends], ends, style, label)

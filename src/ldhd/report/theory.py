@@ -1,0 +1,170 @@
+"""The results of `ldhd predict`, `ldhd design` and `ldhd verify`, which need no training."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Column, Table
+from rich.text import Text
+
+import ldhd
+from ldhd.experiments.predictions import NamedPrediction, entry
+from ldhd.experiments.registered import Comparison, Register, compare, count
+from ldhd.experiments.studies import read_runs
+from ldhd.experiments.views import depth
+from ldhd.files import write_bytes
+from ldhd.parsing import format_range
+from ldhd.predict import ASSUMPTIONS, Constraint, Prediction, Witness
+from ldhd.predict.design import Design
+from ldhd.report.terminal import Output, folding, plain_table
+from ldhd.theory.ledger import Entry
+
+STYLES = {
+    **{"generalises": "green", "fails": "red", "undecided": "yellow"},
+    **{"holds": "green", "holds with a correction": "yellow", "fails as printed": "red"},
+}
+"""The colours of verdicts about predictions and claims."""
+
+
+def show_predictions(
+    predictions: Sequence[NamedPrediction], comparisons: Sequence[Comparison] | None = None, explain: bool = False
+) -> Output:
+    """Show predictions and what they assume, the comparison with measured runs and, on request, explanations."""
+    document: dict[str, Any] = {"predictions": [named.document() for named in predictions]}
+    document["assumptions"] = list(ASSUMPTIONS)
+    names = "task", "position", "layers", "trained on", "verdict", "linear", "up to", "risk"
+    columns = [*(Column(name, no_wrap=True) for name in names), Column("why", ratio=1)]
+    rows = []
+    for found in (named.prediction for named in predictions):
+        setting = found.task, found.position, found.layers, format_range(found.train_scales)
+        verdicts = _styled(found.verdict), found.linear, found.max_scale, f"{found.risk:.2f}"
+        heads = dict.fromkeys(slot.head for slot in found.slots if slot.head != "content alone")
+        why = f"{found.witness.slot}: {found.witness.words}" if found.witness else "; ".join(heads) or "content alone"
+        rows.append((*setting, *verdicts, escape(why)))
+    caption = "up to: the largest scale that holds, 0 if training is not explained; risk: unneeded cells never seen"
+    view: list[RenderableType] = [plain_table("predictions, made without training", columns, rows, caption)]
+    for prediction in (named.prediction for named in predictions if explain):
+        if prediction.witness is not None:
+            view.append(Text.from_markup("\n".join(explanation(prediction, prediction.witness))))
+    view.append(Text("\n".join(["Assumed:", *(f"- {assumption}" for assumption in ASSUMPTIONS)])))
+    if comparisons is not None:
+        document["comparisons"] = [{**asdict(row), "outcome": row.outcome} for row in comparisons]
+        document["counts"] = {name: asdict(counted) for name, counted in count(comparisons).items()}
+        view.append(comparison_table(comparisons))
+    return document, view
+
+
+def show_design(design: Design, embeddings: Mapping[str, tuple[bool, str]]) -> Output:
+    """Show the design of a task, and which embeddings refine it with what predicted verdict."""
+    slots: dict[str, dict[str, Any]] = {}
+    groups: dict[tuple[str, str], list[str]] = {}
+    for slot in design.slots:
+        classes = f"{len(slot.kept) + 1} of {slot.values}" if slot.rule is not None and slot.values > 1 else "1"
+        groups.setdefault((slot.words, classes), []).append(slot.slot)
+        slots[slot.slot] = {
+            "relation": slot.words,
+            "served": slot.rule is not None,
+            "read_with": list(slot.head.slots) if slot.head else [],
+            "values": slot.values,
+            "kept": sorted(slot.kept, key=str),
+        }
+    document = {
+        "task": design.task,
+        "layers": design.layers,
+        "train_scales": list(design.train_scales),
+        "test_scales": list(design.test_scales),
+        "slots": slots,
+        "embeddings": {name: {"refines": refines, "verdict": said} for name, (refines, said) in embeddings.items()},
+    }
+    title = f"{design.task}: what an embedding must tell apart, {depth(design.layers)}"
+    caption = "classes: values that must stay apart, all others may be one class; of so many values in all"
+    told_apart = [(", ".join(names), escape(words), classes) for (words, classes), names in groups.items()]
+    refining = [(name, "yes" if refines else "no", _styled(said)) for name, (refines, said) in embeddings.items()]
+    return document, [
+        plain_table(title, folding("slots", "tell apart", "classes"), told_apart, caption),
+        plain_table("embeddings", ("position", "refines it", "prediction"), refining),
+    ]
+
+
+def show_ledger(entries: Sequence[Entry], figures: Iterable[Path] = ()) -> Output:
+    """Show the claims of the paper that were checked, and the paths of the figures."""
+    text = Column("what the paper says, and what holds instead", ratio=1)
+    columns = Column("claim", no_wrap=True), Column("verdict", max_width=12), text
+    rows = []
+    for claim in entries:
+        instead = f"\n[bold]instead:[/bold] {escape(claim.correction)}" if claim.correction else ""
+        rows.append((claim.id, _styled(claim.verdict), escape(claim.claim) + instead))
+    caption = f"computed in {sum(claim.seconds for claim in entries):.1f} s; --json shows the numbers"
+    table = plain_table(count_verdicts(entries), columns, rows, caption)
+    table.show_lines = True
+    return {"claims": [asdict(claim) for claim in entries]}, [table, *(f"figure: {path}" for path in figures)]
+
+
+def count_verdicts(entries: Sequence[Entry]) -> str:
+    """Return `8 hold; 14 hold with a correction; 2 fail as printed`."""
+    counts = {verdict: sum(claim.verdict == verdict for claim in entries) for verdict in STYLES}
+    return "; ".join(f"{count} {plural(verdict, count)}" for verdict, count in counts.items() if count)
+
+
+def plural(verdict: str, count: int) -> str:
+    """Return the verdict for a count: `1 holds`, `2 hold`."""
+    return verdict if count == 1 else verdict.replace("holds", "hold").replace("fails", "fail")
+
+
+def repository() -> Path:
+    """Return the source tree whose history holds the registered predictions."""
+    return Path(ldhd.__file__).parents[2]
+
+
+def compare_measured(folder: Path, task: str) -> list[Comparison]:
+    """Compare the finished runs of a task, or of `all`, with what the registered predictions say of them."""
+    runs = [(run.config, run.record) for run in read_runs(folder) if task in ("all", run.config.task)]
+    return compare(runs, Register(repository()))
+
+
+def write_register(path: Path, predictions: Sequence[NamedPrediction]) -> None:
+    """Write one line for each prediction, so that versions can be compared."""
+    lines = ",\n".join(json.dumps(entry(named)) for named in predictions)
+    write_bytes(path, f'{{"predictions": [\n{lines}\n]}}\n'.encode())
+
+
+def explanation(prediction: Prediction, witness: Witness) -> Iterator[str]:
+    """Yield the strings of a witness, each with marks under the tokens it is about, as markup of rich."""
+    yield f"[bold]{prediction.task}, {prediction.position}, {depth(prediction.layers)}[/bold]: {prediction.verdict}"
+    yield f"  slot {witness.slot}, by {escape(witness.head)}"
+    for step in witness.constraints:
+        kind = "training" if step.trained else "test"
+        yield f"    {escape(step.text)}    {kind} string of scale {step.scale}"
+        yield f"    {marks(step)}"
+    yield f"  {escape(witness.words)}"
+    yield "  ? the query, ^ what it needs, x what is confused with it"
+
+
+def marks(step: Constraint) -> str:
+    """Return a line to stand under a string: `?` the query, `^` the key that must win, `x` the one that must lose."""
+    shown = {step.query: "?", step.loser: "x", step.winner: "^"}
+    return "".join(shown.get(index, " ") for index in range(len(step.text))).rstrip()
+
+
+def comparison_table(rows: Sequence[Comparison]) -> Table:
+    """Return a table of predicted and measured verdicts; its caption counts the registered predictions."""
+    names = "task", "position", "layers", "trained on", "to scale", "seeds", "predicted", "measured", "outcome"
+    caption = "; ".join(
+        f"{name}: {found.hits} hits, {found.misses} misses, {found.open} open, {found.unregistered} unregistered"
+        for name, found in count(rows).items()
+    )
+    shown = []
+    for row in rows:
+        setting = row.task, row.position, row.layers, format_range(row.train_scales), row.largest_scale, row.seeds
+        outcome = row.outcome if row.registered else f"{row.outcome}, not registered"
+        shown.append((*setting, row.predicted or "nothing", row.measured, outcome))
+    return plain_table("predicted and measured", [Column(name, no_wrap=True) for name in names], shown, caption)
+
+
+def _styled(verdict: str) -> str:
+    style = STYLES.get(verdict)
+    return f"[{style}]{verdict}[/{style}]" if style else verdict
