@@ -1,12 +1,15 @@
 """What every position embedding must satisfy inside a GPT; an embedding's test class inherits these."""
 
 import itertools
+from dataclasses import replace
 
+import pytest
 import torch
 
 from contracts.relation import RelationContract
 from ldhd.evaluate import greedy
 from ldhd.model import GPT, ModelConfig
+from ldhd.model.packing import everything, pack
 from ldhd.positions import Position
 from ldhd.positions.context import Context
 from ldhd.tasks import TASKS
@@ -93,6 +96,39 @@ class PositionContract(RelationContract):
         model(torch.tensor([encode(TEXT)])).square().sum().backward()
         missing = [name for name, p in model.named_parameters() if p.grad is None or not p.grad.isfinite().all()]
         assert missing == []
+
+    def test_packed_batches_have_the_gradient_of_padded_ones(self):
+        """Groups by length, and no query of the last layer that nobody asks for."""
+        model, texts = self.model(null_key=True), [TEXT, "b7=7e", "b12=12e", "b345=345e", "b6=6e"]
+        rows = [encode(text) + [PADDING] * (len(TEXT) - len(text)) for text in texts]
+        tokens, wanted = torch.tensor(rows)[:, :-1], []
+        for row, text in enumerate(texts):
+            wanted += [row * tokens.shape[1] + column for column in range(text.index("="), len(text) - 1)]
+        places = torch.tensor(wanted)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ldhd.model.packing.GROUP_COST", 0.0)
+            packing = pack(places, *tokens.shape, model.config)
+        assert [group.length for group in packing.groups] == [4, 6, 8, 17]
+        if not model.packable:
+            packing = replace(everything(*tokens.shape), wanted=places)
+        found = []
+        for way in (packing, everything(*tokens.shape, places)):
+            logits = model(tokens, packing=way)
+            loss = logits.logsumexp(-1).square().sum()
+            gradients = torch.autograd.grad(loss, list(model.parameters()), allow_unused=True)
+            found.append([logits, *(gradient for gradient in gradients if gradient is not None)])
+        for packed, padded in zip(*found, strict=True):
+            assert torch.allclose(packed, padded, rtol=1e-3, atol=1e-4 * float(padded.abs().max()))
+
+    def test_some_queries_have_the_terms_of_all(self):
+        position, hidden = self.make(16, 2), torch.randn(2, 9, 16)
+        q, k = torch.randn(2, 2, 9, position.head_dimension), torch.randn(2, 2, 9, position.head_dimension)
+        whole = position.bias(q, k, Context.causal(hidden))
+        if position.some_queries and isinstance(whole, torch.Tensor):
+            for queries in (1, 4):
+                some = position.bias(q[..., -queries:, :], k, Context.causal(hidden))
+                visible = causal(9)[..., -queries:, :]
+                assert torch.allclose(some.where(visible, 0), whole[..., -queries:, :].where(visible, 0), atol=1e-5)
 
     def test_one_token_is_enough(self):
         assert self.model()(torch.tensor([[10]])).isfinite().all()

@@ -8,9 +8,9 @@ import torch
 
 from ldhd.bench.hugging_face import same_gpt2, translate
 from ldhd.model import GPT, MODELS, ModelConfig
-from ldhd.model.gelu import GELU
 from ldhd.model.attention import AttentionWeights
-from ldhd.model.packing import everything, last_tokens, pack
+from ldhd.model.gelu import GELU
+from ldhd.model.packing import everything
 from ldhd.model.recording import record_attention
 from ldhd.positions import (
     RPE,

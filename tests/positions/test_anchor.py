@@ -13,6 +13,7 @@ from contracts.position import bias_of, causal
 from ldhd.positions import LatentWindow
 from ldhd.positions.anchor import (
     KeyAnchor,
+    RecentAnchor,
     SeparateAnchor,
     SharedAnchor,
     natural_anchor,
@@ -37,10 +38,12 @@ class TestRecentAnchors:
 
     def test_hard_ones_are_the_last_with_a_positive_score_at_any_length(self):
         text = "b" + "1" * 300 + "+" + "2" * 300 + "="
-        scores = torch.tensor([[[-0.01 if token.isdigit() else 0.5 for token in text]]])
-        best = recent_scores(scores, hard=True)[0, 0]
-        for j in range(len(text)):
-            assert int(best[: j + 1].argmax()) == natural_anchor(text, j)
+        hidden = torch.tensor([[[-0.01 if token.isdigit() else 0.5] for token in text]])
+        anchor = RecentAnchor(1, 1, scale=1.0, hard=True)
+        torch.nn.init.ones_(anchor.key.weight)
+        nothing = torch.empty(1, 1, len(text), 1)
+        distances = anchor(nothing, nothing, Context.causal(hidden)).distances[0, 0]
+        assert distances.tolist() == [j - natural_anchor(text, j) for j in range(len(text))]
 
 
 class TestAnchor:

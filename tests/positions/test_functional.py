@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.formulas import random_anchor, rpe_absolute_by_loops, rpe_square_by_distances, rpe_square_by_loops
-from ldhd.positions import RPESquare
+from ldhd.positions import POSITIONS, RPESquare
 from ldhd.positions.context import Context
 from ldhd.positions.functional import rpe_absolute_bias, rpe_bias, rpe_square_bias
 from ldhd.positions.kernels.aligned import key_rows
 from ldhd.positions.kernels.fourier import good_size
+from ldhd.positions.kernels.long_square import long_square, own_weights
 from ldhd.positions.kernels.square import hard_square, square
 
 PRECISION = {torch.float32: 1e-5, torch.float64: 1e-12}
@@ -129,6 +130,42 @@ def test_hard_anchors_are_looked_up_and_learn_like_soft_ones():
         assert distance(hard, through) < 1e-12
         a, b = (torch.autograd.grad((x * weight).sum(), (scores, soft)) for x in (hard, through))
         assert all(torch.allclose(x, y, atol=1e-10) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("w", [1, 2, 4])
+@pytest.mark.parametrize(("keys", "queries"), [(7, 7), (90, 33), (150, 150)])
+def test_long_strings_have_the_terms_and_gradients_of_short_ones(w, keys, queries):
+    torch.manual_seed(0)
+    anchors = (3 * torch.randn(2, 3, keys, dtype=torch.float64)).requires_grad_()
+    scores = torch.randn(2, 3, queries, 2 * w + 1, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(queries, keys, dtype=torch.float64).tril(keys - queries)
+    terms = long_square(scores, own_weights(anchors)), square(scores, key_rows(anchors, keys))
+    assert distance(terms[0] * (weight != 0), terms[1] * (weight != 0)) < 1e-12
+    a, b = (torch.autograd.grad((term * weight).sum(), (anchors, scores)) for term in terms)
+    assert all(torch.allclose(x, y, atol=1e-10) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("rpe-square", {}), *(("latent-window", {"absolute": kind}) for kind in (False, True, "start"))],
+)
+def test_embeddings_are_the_same_on_both_sides_of_the_limit(name, options, monkeypatch):
+    position = POSITIONS[name](16, 2, **options)
+    q, hidden = torch.randn(2, 2, 30, 8), torch.randn(2, 30, 16)
+    found = []
+    for limit in (1, 31):
+        monkeypatch.setattr(f"{type(position).__module__}.LONG_FROM", limit)
+        context = Context.causal(hidden, exploring=True, generator=torch.Generator().manual_seed(0))
+        found.append(position.bias(q, q, context).tril())
+    assert torch.allclose(*found, atol=1e-4)
+
+
+def test_own_weights_ignore_padding():
+    scores = torch.tensor([[[-torch.inf, -3000.0, -2999.0, 0.0, -torch.inf]]], requires_grad=True)
+    own = own_weights(scores)
+    assert torch.allclose(own, torch.tensor([[[0.0, 1.0, 0.73106, 1.0, 0.0]]]), atol=1e-4)
+    (gradient,) = torch.autograd.grad(own.sum(), scores)
+    assert gradient.isfinite().all()
 
 
 def test_anchors_far_apart_in_score_do_not_overflow():

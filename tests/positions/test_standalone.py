@@ -83,5 +83,5 @@ def files_of(name):
     return {module.removeprefix("ldhd.positions.") for module in found}
 
 
-def test_rpe_needs_four_files_and_no_kernel():
-    assert files_of("rpe") == {"rpe", "relative", "position", "context"}
+def test_rpe_needs_five_files_and_no_kernel():
+    assert files_of("rpe") == {"rpe", "relative", "tables", "position", "context"}

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from ldhd.bench.memory import peak_memory
 from ldhd.bench.ratio import Case, exponent, in_turn, summary
-from ldhd.model.config import MODELS, ModelConfig
 from ldhd.model.attention import Attention
+from ldhd.model.config import MODELS, ModelConfig
 from ldhd.positions import POSITIONS, Position
 from ldhd.positions.context import Context
 from ldhd.positions.functional import rpe_square_bias

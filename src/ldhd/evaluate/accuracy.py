@@ -14,8 +14,11 @@ from ldhd.tasks import Instance, Task
 from ldhd.tasks.tokens import encode
 
 LARGEST_BATCH = 256
-LARGEST_ATTENTION = 4_000_000
+LARGEST_ATTENTION = 8_000_000
 """The largest number of pairs of positions, over a batch, whose attention is in memory at once for each head."""
+
+KEPT_FOR_TOKEN = 64
+"""What decoding keeps of each token, in pairs of positions: keys, values, and what an embedding keeps."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,9 @@ def score(model: GPT, task: Task, instances: Sequence[Instance]) -> ScaleResult:
     hits: list[list[bool]] = []
     ordered = sorted(instances, key=lambda instance: len(instance.prompt))
     longest = max(len(instance.text) for instance in instances)
-    size = max(1, min(LARGEST_BATCH, LARGEST_ATTENTION // longest**2))
+    # the last layer computes only the last token of a prompt: with one layer no pairs of its tokens are needed
+    pairs = longest * (KEPT_FOR_TOKEN if model.reads_prompts_once else max(longest, KEPT_FOR_TOKEN))
+    size = max(1, min(LARGEST_BATCH, LARGEST_ATTENTION // pairs))
     for start in range(0, len(ordered), size):
         batch = ordered[start : start + size]
         answers = [encode(instance.answer) for instance in batch]

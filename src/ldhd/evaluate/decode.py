@@ -56,7 +56,7 @@ def _cached(model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, devic
     tokens, valid = pad(prompts, "left", device)
     padding = None if len(set(map(len, prompts))) == 1 else valid
     cache = model.new_cache()
-    packing: Packing | None = last_tokens(*tokens.shape, device)
+    packing: Packing | None = last_tokens(len(prompts), tokens.shape[1], device)
     written: list[Tensor] = []
     ended = torch.zeros(len(prompts), dtype=torch.bool, device=device)
     for _ in range(new_tokens):

@@ -62,8 +62,9 @@ class AttentionWeights(nn.Module):
         if not context.all_visible:
             logits = logits.masked_fill(~context.visible[..., -1:, :], -torch.inf)
         if null is not None:
-            logits = torch.cat([logits, q @ null.mT + self.null_lead * factor], dim=-1)
-        return logits.softmax(-1)
+            logits = torch.cat([logits, (q * null).sum(-1, keepdim=True) + self.null_lead * factor], dim=-1)
+        missing = FAST_COLUMNS - logits.shape[-1]
+        return (F.pad(logits, (0, missing), value=-torch.inf) if missing > 0 else logits).softmax(-1)
 
     def _mask(self, q: Tensor, visible: Tensor, rest: int, factor: Tensor | float) -> Float[Tensor, "#B 1 q P"]:
         """Return what is added to the logits: -inf where there is nothing to see, and the lead of the null key."""
@@ -125,7 +126,9 @@ class _Softmax(Function):
         to_bias = None
         if ctx.bias is not None:
             shape, dtype = ctx.bias
-            to_bias = inner[..., : shape[-1]] * (factor[0] if factor else ctx.factor)
+            to_bias = inner[..., : shape[-1]]
+            if factor or ctx.factor != 1:
+                to_bias = to_bias * (factor[0] if factor else ctx.factor)
             to_bias = to_bias.sum_to_size(shape).to(dtype)
         inner = inner.to(q.dtype)
         return inner @ k, inner.mT @ q, to_bias, None, None
@@ -173,7 +176,8 @@ class Attention(nn.Module):
         context = replace(context, hidden=hidden.view(strings, new, -1))
         q, k, v = self._split(projected.view(strings, new, -1))
         q, k = self.position.rotate(self.scale * q, k, context)
-        k, v = (append(cache, name, own, -2, context.keys) for name, own in (("k", k), ("v", v)))
+        # one query meets keys that are stored by coordinate in half the time
+        k, v = append(cache, "k", k.mT, -1, context.keys).mT, append(cache, "v", v, -2, context.keys)
         if queries < new and self.position.some_queries:
             q = q[..., new - queries :, :]
         mixed = self._mixed(q, k, v, context)[..., -queries:, :]
@@ -188,7 +192,8 @@ class Attention(nn.Module):
         weights = F.dropout(self.weights(q, k, bias, context), dropped)
         if q.shape[-2] == 1:
             return weights[..., : v.shape[-2]] @ v
-        return weights @ F.pad(v, (0, 0, 0, weights.shape[-1] - v.shape[-2]))
+        rest = weights.shape[-1] - v.shape[-2]
+        return weights @ (F.pad(v, (0, 0, 0, rest)) if rest else v)
 
     def _split(self, x: Float[Tensor, "B n _"]) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values of each head."""

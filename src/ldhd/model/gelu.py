@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import Function
@@ -22,12 +21,12 @@ class GELU(nn.Module):
 class _GELU(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
-        gate = torch.square(x).mul_(CUBIC).add_(LINEAR).mul_(x).sigmoid_()
+        gate = (x * x).mul_(CUBIC).add_(LINEAR).mul_(x).sigmoid_()
         ctx.save_for_backward(x, gate)
         return gate * x
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Tensor:
         x, gate = ctx.saved_tensors
-        slope = torch.square(x).mul_(3 * CUBIC).add_(LINEAR).mul_(x)
+        slope = (x * x).mul_(3 * CUBIC).add_(LINEAR).mul_(x)
         return slope.mul_(1 - gate).add_(1).mul_(gate).mul_(gradient)

@@ -122,10 +122,10 @@ class GPT(nn.Module):
 
         `valid` is False on padding, which may stand on either side of a row but not inside it. With a cache, `tokens`
         are those that follow what the cache has seen; padding then stands on the left, and there is no gradient.
-        `packing` says which successors are wanted, so that the last layer can leave the others out, and may split a batch
-        that is padded on the right into groups of similar length if the model is `packable`. `exploring`, `generator` and
-        `penalties` are those of `Context`; dropout, which draws from torch's global stream, is active while exploring.
-        By default a module in training mode explores.
+        `packing` says which successors are wanted, so that the last layer can leave the others out, and may split a
+        batch that is padded on the right into groups of similar length if the model is `packable`. `exploring`,
+        `generator` and `penalties` are those of `Context`; dropout, which draws from torch's global stream, is active
+        while exploring. By default a module in training mode explores.
         """
         with torch.set_grad_enabled(torch.is_grad_enabled() and cache is None):
             exploring = self.training if exploring is None else exploring
@@ -158,6 +158,11 @@ class GPT(nn.Module):
         """Whether padding is of no account and nothing is drawn for each string, so that batches can be packed."""
         positions = [block.attention.position for block in self.blocks if isinstance(block, Block)]
         return self.config.sharpen == 1 and not any(position.reads_padding for position in positions)
+
+    @property
+    def reads_prompts_once(self) -> bool:
+        """Whether decoding computes the attention of the last token of a prompt only, not that of all pairs."""
+        return len(self.blocks) == 1 and self.position.some_queries
 
     def _context(
         self, tokens: Int[Tensor, "B q"], valid: Bool[Tensor, "B q"] | None, cache: DecodingCache | None

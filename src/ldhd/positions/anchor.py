@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from ldhd.positions.cache import append
-from ldhd.positions.context import Context, Keys, Queries
+from ldhd.positions.context import Cache, Context, Keys, Queries
 from ldhd.positions.kernels.aligned import align, key_rows, restore
 from ldhd.positions.kernels.precision import full_precision
 
@@ -137,25 +137,42 @@ class KeyScored(Anchor):
         super().__init__(dimension, heads, scale, hard)
         self.key = nn.Linear(dimension, heads, bias=False)
 
+    def forward(self, q: Queries, k: Keys, context: Context) -> Anchors:
+        new, cache = context.new, context.cache
+        scores = self.new_scores(context)
+        distances = None
+        if self.is_hard(context):
+            # padding aside, the last position sees all keys that any position sees
+            own = scores.masked_fill(~context.visible[:, :, -1, -new:], -torch.inf)
+            distances = _distances_up_to(self.ranks(own, context), cache)
+            if cache is not None:
+                return Anchors(new, context.keys, distances=distances)
+        scores = append(cache, "anchor_keys", scores, -1, context.keys)
+        scores = self.key_scores(scores.masked_fill(~context.visible[:, :, -1], -torch.inf), context)
+        return Anchors(new, context.keys, key_scores=scores, distances=distances)
+
     def new_scores(self, context: Context) -> Float[Tensor, "B H n"]:
         """Return the scores of the new tokens, padding included."""
         assert context.hidden is not None
         return self.scale * full_precision(self.key(context.hidden)).transpose(1, 2)
 
-    def scores(self, context: Context) -> Float[Tensor, "B H k"]:
-        """Return the scores of all tokens seen so far, -inf on padding."""
-        scores = append(context.cache, "anchor_keys", self.new_scores(context), -1, context.keys)
-        # padding aside, the last position sees all keys that any position sees
-        return scores.masked_fill(~context.visible[:, :, -1], -torch.inf)
+    @abstractmethod
+    def ranks(self, scores: Float[Tensor, "B H n"], context: Context) -> Float[Tensor, "B H n"] | Int[Tensor, "B H n"]:
+        """Return numbers of the new tokens of which the largest up to a position is that of its hard anchor."""
+
+    @abstractmethod
+    def key_scores(self, scores: Float[Tensor, "B H k"], context: Context) -> Float[Tensor, "B H k"]:
+        """Return the scores of all tokens whose softmax up to a position gives its soft anchor."""
 
 
 class KeyAnchor(KeyScored):
     """The softmax over l <= j of s(x_l): every position ranks the tokens before it alike."""
 
-    def forward(self, q: Queries, k: Keys, context: Context) -> Anchors:
-        scores, new = self.scores(context), context.new
-        distances = _distances_up_to(scores)[..., -new:] if self.is_hard(context) else None
-        return Anchors(new, context.keys, key_scores=scores, distances=distances)
+    def ranks(self, scores: Float[Tensor, "B H n"], context: Context) -> Float[Tensor, "B H n"]:
+        return _later(scores, context.keys - context.new)
+
+    def key_scores(self, scores: Float[Tensor, "B H k"], context: Context) -> Float[Tensor, "B H k"]:
+        return scores
 
 
 class RecentAnchor(KeyScored):
@@ -180,13 +197,17 @@ class RecentAnchor(KeyScored):
             raise ValueError(f"unique must not be negative, got {unique}")
         self.unique, self.first_token_heads = unique, first_token_heads
 
-    def forward(self, q: Queries, k: Keys, context: Context) -> Anchors:
-        scores, new = self.scores(context), context.new
+    def ranks(self, scores: Float[Tensor, "B H n"], context: Context) -> Int[Tensor, "B H n"]:
+        anchors, earlier = scores > 0, context.keys - context.new
+        if not earlier:
+            anchors = anchors | _first(scores)
+        index = torch.arange(earlier, context.keys, device=scores.device)
+        return torch.where(anchors, index, -1)
+
+    def key_scores(self, scores: Float[Tensor, "B H k"], context: Context) -> Float[Tensor, "B H k"]:
         if self.unique and context.exploring and context.penalties is not None:
             context.penalties.append(self.unique * repeated_penalty(scores))
-        ranks = recent_scores(scores, hard=True) if self.is_hard(context) else None
-        distances = None if ranks is None else _distances_up_to(ranks)[..., -new:]
-        return Anchors(new, context.keys, key_scores=recent_scores(scores), distances=distances)
+        return recent_scores(scores)
 
     def new_scores(self, context: Context) -> Float[Tensor, "B H n"]:
         scores = super().new_scores(context)
@@ -203,18 +224,23 @@ ANCHORS: dict[str, type[Anchor]] = {
 """The kinds of anchors by the name that the option `projections` has for them."""
 
 
-def recent_scores(scores: Float[Tensor, "B H k"], hard: bool = False) -> Float[Tensor, "B H k"]:
+def recent_scores(scores: Float[Tensor, "B H k"]) -> Float[Tensor, "B H k"]:
     """Turn scores u_l of single tokens, -inf on padding, into key scores whose softmax finds the last anchor.
 
     Token l is an anchor with probability g_l = sigmoid(u_l), the first token always; S[j, l] = g_l (1 - g_{l+1}) ..
     (1 - g_j) is then the probability that l is the last one up to j. That is the softmax over l <= j of
-    u_l + sum over m < l of softplus(u_m), with 0 for the first. The `hard` limit, relu for softplus, ranks the last
-    token with u_l > 0 highest.
+    u_l + sum over m < l of softplus(u_m), with 0 for the first. In the hard limit it is the last token with u_l > 0.
     """
-    first = (scores > -torch.inf) & ((scores > -torch.inf).cumsum(-1) == 1)
+    first = _first(scores)
     scores = scores.masked_fill(first, 0.0)
-    steps = (scores.relu() if hard else F.softplus(scores)).masked_fill(first, 0.0)
+    steps = F.softplus(scores).masked_fill(first, 0.0)
     return scores + steps.cumsum(-1) - steps
+
+
+def _first(scores: Float[Tensor, "B H k"]) -> Bool[Tensor, "B H k"]:
+    """Return which token is the first that is not padding."""
+    present = scores > -torch.inf
+    return present & (present.cumsum(-1) == 1)
 
 
 def repeated_penalty(scores: Float[Tensor, "B H k"]) -> Float[Tensor, ""]:
@@ -235,15 +261,26 @@ def repeated(scores: Float[Tensor, "B H k"]) -> Bool[Tensor, "B 1 k"]:
     return (differences < SAME_TOKEN).sum(-1) > 1
 
 
-def _later(scores: Tensor) -> Tensor:
-    """Prefer the last of several equal tokens, whose scores differ by rounding, whatever the rounding."""
-    return scores + TIE_BREAK * torch.arange(scores.shape[-1], device=scores.device)
+def _later(scores: Tensor, first: int = 0) -> Tensor:
+    """Prefer the last of several equal tokens, whose scores differ by rounding, whatever the rounding.
+
+    `first` is the position of the first of them.
+    """
+    return scores + TIE_BREAK * torch.arange(first, first + scores.shape[-1], device=scores.device)
 
 
-def _distances_up_to(scores: Float[Tensor, "B H k"]) -> Int[Tensor, "B H k"]:
-    """Return how far back from each position the best score up to it stands."""
-    best = _later(scores).cummax(-1).indices
-    return torch.arange(best.shape[-1], device=best.device) - best
+def _distances_up_to(ranks: Float[Tensor, "B H n"] | Int[Tensor, "B H n"], cache: Cache | None) -> Int[Tensor, "B H n"]:
+    """Return how far back from each new position the best rank up to it stands; the cache knows the earlier best."""
+    place = torch.arange(ranks.shape[-1], device=ranks.device)
+    if cache is None or "best_rank" not in cache:
+        best, index = ranks.cummax(-1)
+        distances = place - index
+    else:
+        best, index = (part[..., 1:] for part in torch.cat([cache["best_rank"], ranks], dim=-1).cummax(-1))
+        distances = torch.where(index == 0, cache["best_distance"] + place + 1, place + 1 - index)
+    if cache is not None:
+        cache["best_rank"], cache["best_distance"] = best[..., -1:], distances[..., -1:]
+    return distances
 
 
 def _distances(scores: Float[Tensor, "B H n k"]) -> Int[Tensor, "B H n"]:

@@ -15,6 +15,7 @@ from ldhd.positions.kernels.long_square import LONG_FROM, long_square, none_of_l
 from ldhd.positions.kernels.precision import full_precision
 from ldhd.positions.kernels.square import look_up, square
 from ldhd.positions.position import Position, Reading
+from ldhd.positions.tables import table_scores
 
 BEYOND = 20.0
 """How far the logits of keys outside the window are lowered in a test."""
@@ -85,7 +86,7 @@ class LatentWindow(Position):
 
     def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
         anchors, cache = self.anchor(q, k, context), context.cache
-        scores = full_precision(q @ self.table.transpose(-1, -2))
+        scores = full_precision(table_scores(q, self.table))
         beyond = self._beyond(q, context)
         ends = beyond.expand_as(scores[..., :1])
         scores = torch.cat([ends, scores, ends], dim=-1)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from ldhd.positions.context import Context, Keys, Queries
 from ldhd.positions.relative import Relative
+from ldhd.positions.tables import table_scores
 
 
 class RPE(Relative):
@@ -42,7 +43,7 @@ class RPE(Relative):
         # whichever is smaller: the rows of all pairs, or all scores
         if keys.shape[1] * self.head_dimension < self.max_distance:
             return (self.table[:, distance].movedim(0, 1) @ q[..., None])[..., 0]
-        scores = q @ self.table.transpose(-1, -2)
+        scores = table_scores(q, self.table)
         return scores.gather(-1, distance[:, None].expand(*scores.shape[:-1], -1))
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
@@ -59,5 +60,5 @@ def relative_scores(
     """
     queries = q.shape[-2]
     distance = torch.arange(keys, -1, -1, device=table.device).clamp_(max=table.shape[-2] - 1)
-    scores = q @ table.index_select(-2, distance).transpose(-1, -2)
+    scores = table_scores(q, table.index_select(-2, distance))
     return scores.flatten(-2)[..., queries:].unflatten(-1, (queries, keys))

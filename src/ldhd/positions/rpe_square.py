@@ -38,29 +38,29 @@ class RPESquare(Anchored):
         clipped = anchors.key_scores is not None and self.max_distance <= LARGEST_SHIFT
         if anchors.distances is not None:
             term = self._hard(scores, anchors, cache)
-        elif clipped and cache is not None:
-            term = self._key_scored(scores, anchors, cache)
-        elif clipped and anchors.keys >= LONG_FROM:
-            term = long_square(scores, own_weights(anchors.key_scores))
+        elif clipped and cache is not None and anchors.new < anchors.keys:
+            term = self._next(scores, anchors, cache)
         else:
-            term = square(scores, append_rows(cache, "rows", anchors.rows()))
+            if clipped and cache is not None:
+                keep(cache, anchors.key_scores, scores.shape[-1] // 2)
+            if clipped and anchors.keys >= LONG_FROM:
+                term = long_square(scores, own_weights(anchors.key_scores))
+            else:
+                term = square(scores, append_rows(None if clipped else cache, "rows", anchors.rows()))
         return term.to(q.dtype)
 
-    def _key_scored(self, scores: Tensor, anchors: Anchors, cache: Cache) -> Tensor:
-        """Compute the first positions as in training, and each later one from w + 1 rows kept of the one before."""
+    def _next(self, scores: Tensor, anchors: Anchors, cache: Cache) -> Tensor:
+        """Compute later positions one after another, from w + 1 rows kept of those before."""
         assert anchors.key_scores is not None
         new, keys = anchors.new, anchors.keys
-        if new == keys:
-            rows = anchors.rows()
-            keep(cache, rows, anchors.key_scores, scores.shape[-1] // 2)
-            return square(scores, rows)
-        terms = []
         # every new position changes what is kept, but only the queries have a term
-        scores = F.pad(scores, (0, 0, new - scores.shape[-2], 0))
+        queries = scores.shape[-2]
+        scores = F.pad(scores, (0, 0, new - queries, 0))
+        terms = []
         for place, seen in enumerate(range(keys - new + 1, keys + 1)):
             row = key_square_row(cache, scores[..., place, :], anchors.key_scores[..., seen - 1], seen)
             terms.append(F.pad(row, (0, keys - seen)))
-        return torch.stack(terms, dim=-2)
+        return torch.stack(terms[-queries:], dim=-2)
 
     def _hard(self, scores: Tensor, anchors: Anchors, cache: Cache | None) -> Tensor:
         assert anchors.distances is not None

@@ -177,7 +177,8 @@ def _loss_terms(
     assert isinstance(model, GPT)
     # on a GPU fewer calls count for more than less padding
     grouped = device.type == "cpu" and model.packable
-    packing = pack(places, *own.shape, model.config) if grouped else everything(*own.shape, places.to(device))
+    strings, length = own.shape
+    packing = pack(places, strings, length, model.config) if grouped else everything(strings, length, places.to(device))
     penalties: list[Tensor] = []
     with autocast(config, device):
         logits = model(

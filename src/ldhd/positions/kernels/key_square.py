@@ -1,13 +1,12 @@
 """RPE-Square's term of a new position in O(n), for anchors scored by the key alone.
 
-With S[j, l] = a_l / Z_j, Z_j = a_0 + ... + a_j, the chance that position j stands at least as far from its anchor as i,
+With the probabilities p and L_m of `long_square`, the probability that position j stands less far from its anchor than
+i follows the diagonals too:
 
-    U[j, i] = sum over l <= j and k <= i with j - l >= i - k of S[j, l] S[i, k],
+    V[j, i] = 1 - U[j, i] = (1 - p_i) (p_j + (1 - p_j) V[j - 1, i - 1]).
 
-follows the diagonals: U[j, i] = (1 - p_j) (1 - p_i) U[j - 1, i - 1] + p_i with p_j = a_j / Z_j. The chance of "at
-least m farther" is U[j - m, i] Z_{j-m} / Z_j, and that of "at least -m" is 1 - (1 - U[j, i - m]) Z_{i-m} / Z_i; the
-term is their sum, weighted with the steps g_j(m) - g_j(m - 1) of the scores. So w + 1 rows of U are all that a new
-position needs of the earlier ones. All factors lie between 0 and 1: nothing overflows.
+Of the earlier positions a new one needs the last w + 1 rows of V, which are kept in turn: row j in slot j mod (w + 1).
+All factors lie between 0 and 1: nothing overflows.
 """
 
 import torch
@@ -16,22 +15,17 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ldhd.positions.cache import Cache, append
+from ldhd.positions.kernels.long_square import last_rows, none_of_last, own_weights
 
-LastRows = Float[Tensor, "B #H w1 k"]
 
-
-def keep(cache: Cache, rows: Float[Tensor, "B #H k k"], anchor_scores: Float[Tensor, "B #H k"], w: int) -> None:
-    """Keep what later positions need of the first k, given by their aligned anchors and their scores log a."""
-    keys = rows.shape[-1]
-    newest = rows[..., -1]
-    # Z_{i-m} / Z_i is the product of 1 - p over the last m positions up to i
-    kept = [F.pad(1 - newest, (m, 0))[..., :keys] for m in range(w)]
-    remaining = torch.stack([torch.ones_like(newest), *kept], dim=-2).cumprod(-2)
+def keep(cache: Cache, anchor_scores: Float[Tensor, "B H k"], w: int) -> None:
+    """Keep what later positions need of the first k, given by the scores log a of their anchors."""
+    keys, own = anchor_scores.shape[-1], own_weights(anchor_scores)
     cache["log_total"] = anchor_scores.logsumexp(-1)
-    append(cache, "newest", newest, -1, keys)
-    append(cache, "remaining", remaining, -1, keys)
-    earlier = F.pad(rows, (0, 0, max(0, w + 1 - keys), 0))[..., -w - 1 :, :]
-    cache["farther"] = earlier.flip(-2).cumsum(-1) @ rows.transpose(-1, -2)  # U[j - m, i] for m = 0 .. w
+    append(cache, "no", 1 - own, -1, keys)
+    append(cache, "none", none_of_last(own, w)[..., 1:].mT, -1, keys)
+    nearer = 1 - last_rows(own, w + 1)
+    append(cache, "nearer", nearer.roll((keys - w - 1) % (w + 1), -2), -1, keys)
 
 
 def key_square_row(
@@ -41,30 +35,26 @@ def key_square_row(
 
     `scores` holds its g(-w) .. g(w), at least three, and `anchor_score` is log a.
     """
-    w = scores.shape[-1] // 2
+    w, slots = scores.shape[-1] // 2, scores.shape[-1] // 2 + 1
+    first, last = (keys - slots) % slots, (keys - 1) % slots  # of the oldest row and of the new one
     cache["log_total"] = torch.logaddexp(cache["log_total"], anchor_score)
-    newest = append(cache, "newest", (anchor_score - cache["log_total"]).exp()[..., None], -1, keys)
-    recent = 1 - newest[..., -w - 1 :].flip(-1)  # 1 - p_j, 1 - p_{j-1} ..
-    recent = F.pad(recent, (0, w + 1 - recent.shape[-1]))
-    left = F.pad(recent[..., :w].cumprod(-1), (1, 0), value=1.0)  # Z_{j-m} / Z_j for m = 0 .. w
-    remaining = append(cache, "remaining", left[..., None], -1, keys)
-    cache["farther"] = farther = _next_rows(cache["farther"], newest, recent)
+    own = (anchor_score - cache["log_total"]).exp()[..., None]
+    no = append(cache, "no", 1 - own, -1, keys)
+    recent = no[..., -slots:] if keys >= slots else F.pad(no, (slots - keys, 0))
+    left = F.pad(recent[..., 1:].flip(-1).cumprod(-1), (1, 0), value=1.0)  # L_m[j] for m = 0 .. w
+    none = append(cache, "none", left[..., 1:, None], -1, keys)
+    # the new key meets the rows, each of which continues the one before it, and the new row continues the last one
+    recent, before = recent.roll(first, -1), cache["nearer"][..., keys - 2].roll(1, -1)
+    column = torch.addcmul(1 - recent, recent, before) * no[..., -1:]
+    nearer = append(cache, "nearer", column[..., None], -1, keys)
+    row = nearer[..., last, 1 : keys - 1]
+    torch.addcmul(own, no[..., -1:], nearer[..., last - 1, : keys - 2], out=row).mul_(no[..., 1 : keys - 1])
+    nearer[..., last, :1] = no[..., :1]
     steps = scores.diff()
-    term = scores[..., :1] + ((steps[..., w - 1 :] * left)[..., None, :] @ farther)[..., 0, :]
-    for m in range(1, w):
-        term += steps[..., w - 1 - m, None]
-        if m < keys:
-            absent = remaining[..., m, m:] * (1 - farther[..., 0, : keys - m])
-            term[..., m:].addcmul_(steps[..., w - 1 - m, None], absent, value=-1)
+    farther = steps[..., w - 1 :] * left
+    constant = scores[..., w - 1 : w] + farther.sum(-1, keepdim=True)
+    term = constant - (farther.flip(-1).roll(first, -1)[..., None, :] @ nearer)[..., 0, :]
+    for m in range(1, min(w, keys)):
+        passed = none[..., m - 1, m:] * nearer[..., last, : keys - m]
+        term[..., m:].addcmul_(steps[..., w - 1 - m, None], passed, value=-1)
     return term
-
-
-def _next_rows(
-    before: Float[Tensor, "B #H w1 p"], newest: Float[Tensor, "B #H k"], recent: Float[Tensor, "B #H w1"]
-) -> LastRows:
-    """Rows j, j - 1, .. j - w of U: the first is new, the others, that were there, meet key j."""
-    own = torch.addcmul(newest[..., 1:], (1 - newest[..., 1:]) * recent[..., :1], before[..., 0, :])
-    own = torch.cat([newest[..., :1], own], dim=-1)
-    meet = recent[..., 1:] * recent[..., :1] * before[..., 1:, -1] + newest[..., -1:]
-    others = torch.cat([before[..., :-1, :], meet[..., None]], dim=-1)
-    return torch.cat([own[..., None, :], others], dim=-2)

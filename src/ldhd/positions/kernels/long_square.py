@@ -1,12 +1,12 @@
 """RPE-Square's term for anchors that are scored by the key alone, in time and memory that grow as n^2.
 
-Let p_j be the probability that position j is its own anchor, and S[j, j - e] = p_{j-e} (1 - p_{j-e+1}) .. (1 - p_j). The
+Let p_j be the probability that position j is its own anchor: S[j, j - e] = p_{j-e} (1 - p_{j-e+1}) .. (1 - p_j). The
 probability that position j stands at least as far from its anchor as i follows the diagonals:
 
     U[j, i] = (1 - p_j) (1 - p_i) U[j - 1, i - 1] + p_i.
 
-"At least m farther" has the probability F_m = L_m[j] U[j - m, i], and "at least -m farther" 1 - L_m[i] (1 - U[j, i - m]),
-with L_m[j] = (1 - p_j) .. (1 - p_{j-m+1}), the probability that none of the last m positions is the anchor. The term is
+"At least m farther" has the probability L_m[j] U[j - m, i], and "at least -m farther" 1 - L_m[i] (1 - U[j, i - m]), with
+L_m[j] = (1 - p_j) .. (1 - p_{j-m+1}), the probability that none of the last m positions is the anchor. The term is
 their sum, weighted with the steps g_j(m) - g_j(m - 1) of the scores. Rows are taken in blocks that fit the processor's
 cache; the backward pass computes them again from the rows that were kept before each block.
 """
@@ -56,6 +56,14 @@ def none_of_last(own: Own, w: int) -> Float[Tensor, "B H k w1"]:
     no = 1 - own
     shifted = [F.pad(no, (m, 0))[..., : no.shape[-1]] for m in range(w)]
     return torch.stack([torch.ones_like(no), *shifted], dim=-1).cumprod(-1)
+
+
+def last_rows(own: Own, count: int) -> Float[Tensor, "B H c k"]:
+    """Return the last rows of U, oldest first, and zeros where there are fewer."""
+    rows, no = own.new_zeros(*own.shape[:2], count, 0), 1 - own
+    for a, b in _blocks(own):
+        rows = _rows(rows, own, no, a, b)[..., -count:, :]
+    return rows
 
 
 def _blocks(own: Tensor) -> Iterator[tuple[int, int]]:

@@ -11,7 +11,6 @@ passes are written by hand.
 
 from typing import Any
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import Function
@@ -19,6 +18,7 @@ from torch.autograd.function import Function
 from ldhd.positions.kernels import fourier, shifts
 from ldhd.positions.kernels.causal_product import causal_product, causal_product_gradients
 from ldhd.positions.kernels.precision import full_precision, without_autocast
+from ldhd.positions.tables import table_scores
 
 Scores = Float[Tensor, "B H q m"]
 Rows = Float[Tensor, "B #H q k"]
@@ -38,7 +38,7 @@ def square_scores(q: Float[Tensor, "B H q d"], table: Table, keys: int) -> Float
         raise ValueError(f"the table must hold R_-w .. R_w, an odd number of rows, got {rows}")
     w = rows // 2
     kept = w if w <= LARGEST_SHIFT else min(w, max(keys - 1, 1))
-    scores = full_precision(q @ table[..., w - kept : w + kept + 1, :].transpose(-1, -2))
+    scores = full_precision(table_scores(q, table[..., w - kept : w + kept + 1, :]))
     return scores.expand(*scores.shape[:-1], 3) if kept == 0 else scores
 
 
