@@ -1,7 +1,8 @@
 """The parts of a run from their names and options: its task, its position embedding, its model."""
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,9 @@ from ldhd.tasks.tokens import VOCABULARY_SIZE
 
 PositionOptions = dict[str, dict[str, Any]]
 """Term name -> its options, for each term of a position such as `rpe-square+rpe-absolute`."""
+
+SMALL_MODEL = 10**9
+"""Weights, times the largest option of an embedding, up to which a model takes little memory."""
 
 LARGEST_MODEL = 10**11
 """Parameters beyond which a config is taken for a mistake."""
@@ -106,15 +110,15 @@ def build_model(model: ModelConfig, position: str, options: PositionOptions, tab
 
 
 def build_position(position: str, options: PositionOptions) -> Position:
-    """Build the embedding of one layer without memory for its tables: enough to ask it for relations."""
-    with torch.device("meta"):
+    """Build the embedding of one layer, to ask it for relations."""
+    with _without_large_tables(16, options):
         return _factory(position, options)(16, 8, 0)
 
 
 def outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
-    """Build a model without memory for its weights; ValueError if it cannot be built or is absurdly large."""
+    """Build a model to look at, its weights without meaning; ValueError if it cannot be built or is absurdly large."""
     try:
-        with torch.device("meta"):
+        with _without_large_tables(12 * model.layers * model.mlps * model.dimension**2, options):
             built = build_model(model, position, options)
         size = sum(parameter.numel() for parameter in built.parameters())
     except ValueError:
@@ -124,6 +128,17 @@ def outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
     if size > LARGEST_MODEL:
         raise ValueError(f"the model would have {size:.1e} parameters, more than {LARGEST_MODEL:.0e}")
     return built
+
+
+@contextmanager
+def _without_large_tables(weights: int, options: PositionOptions) -> Iterator[None]:
+    """Leave torch's random stream alone, and use no memory unless the weights, and tables by the options, are small.
+
+    Small ones are built for real: on the device without memory, torch imports its compiler, which takes longer.
+    """
+    largest = max((value for own in options.values() for value in own.values() if type(value) is int), default=1)
+    with torch.random.fork_rng(devices=[]), torch.device("cpu" if weights * largest < SMALL_MODEL else "meta"):
+        yield
 
 
 def explain(error: ValidationError, prefix: str = "") -> str:

@@ -5,7 +5,7 @@ probability that position j stands at least as far from its anchor as i follows 
 
     U[j, i] = (1 - p_j) (1 - p_i) U[j - 1, i - 1] + p_i.
 
-"At least m farther" has the probability L_m[j] U[j - m, i], and "at least -m farther" 1 - L_m[i] (1 - U[j, i - m]), with
+"At least m farther" has the probability L_m[j] U[j - m, i], "at least -m farther" 1 - L_m[i] (1 - U[j, i - m]), with
 L_m[j] = (1 - p_j) .. (1 - p_{j-m+1}), the probability that none of the last m positions is the anchor. The term is
 their sum, weighted with the steps g_j(m) - g_j(m - 1) of the scores. Rows are taken in blocks that fit the processor's
 cache; the backward pass computes them again from the rows that were kept before each block.
