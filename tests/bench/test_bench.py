@@ -1,18 +1,22 @@
 """Benchmarks measure ratios; what they compare must agree."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
 
 from contracts.formulas import random_anchor, rpe_square_by_loops
 from ldhd.bench import BENCHMARKS, Case
-from ldhd.bench.attention import EMBEDDINGS, attention_cases, dense_formula
+from ldhd.bench.attention import EMBEDDINGS, LONG_EMBEDDINGS, attention_cases, dense_formula, length_cases
 from ldhd.bench.decode import decode_cases
 from ldhd.bench.hugging_face import same_gpt2
 from ldhd.bench.memory import peak_memory
 from ldhd.bench.peers import peers_cases
 from ldhd.bench.ratio import compare, exponent, machine
-from ldhd.bench.step import step_cases
+from ldhd.bench.seeds import seeds_cases
+from ldhd.bench.start import start_cases
+from ldhd.bench.step import HUGGING_FACE, step_cases
 from ldhd.bench.wht import butterfly, walsh_hadamard_cases
 from ldhd.boolean import fourier
 from ldhd.cli import main
@@ -59,10 +63,22 @@ def test_dense_formula_is_the_printed_one():
 
 def test_step_and_decoding_at_small_sizes(monkeypatch):
     monkeypatch.setitem(MODELS, "tiny", ModelConfig(layers=2, heads=2, dimension=8))
-    steps = step_cases({"tiny": (4, 2)})
-    assert [case.measure for case in steps] == ["speed", "share"] * 2
+    steps = step_cases({("copy", "tiny"): (4, 2)})
+    opponents = {case.against for case in steps if case.measure == "speed"}
+    assert HUGGING_FACE in opponents
+    assert len(steps) == 2 * (2 * len(opponents) + 1)
     decoded = decode_cases(("tiny",), ((3, 4),), rounds=2)
-    assert [case.case for case in decoded] == ["greedy decoding, absolute", "greedy decoding, rpe-square"]
+    assert [case.case.split(", ")[1] for case in decoded] == ["absolute", "rpe-square", "latent-window"]
+
+
+def test_seeds_start_and_length_at_small_sizes():
+    assert [case.shape for case in seeds_cases((2,), rounds=2)] == [
+        f"copy, {position}, batch 2" for position in ("rpe-square", "latent-window")
+    ]
+    assert [case.case.split()[2] for case in start_cases(rounds=1)] == ["show,", "evaluate,"]
+    growth = [case for case in length_cases((8, 16), rounds=2) if case.measure == "cost"]
+    assert [case.case.split(", ")[0] for case in growth] == list(LONG_EMBEDDINGS)
+    assert {case.against for case in growth} == {"n=8"}
 
 
 def test_training_with_every_peer_costs_something_against_rpe():
@@ -100,17 +116,18 @@ def test_exponent_of_a_power_law():
 def test_growth_is_drawn(tmp_path):
     cases = [Case("rpe, forward+backward", "s", float(n), (n, n), "rpe", "growth", n) for n in (4, 8)]
     fit = Case("rpe, time, forward+backward", "s", 1.0, (1, 1), "n", "exponent")
-    _, view = show_benchmarks([*cases, fit], tmp_path)
-    assert view[-1] == f"figure: {tmp_path / 'attention.png'}"
-    assert (tmp_path / "attention.png").read_bytes().startswith(b"\x89PNG")
-    _, (machine,) = show_benchmarks([], tmp_path)
-    assert not machine.startswith("figure")
+    _, view = show_benchmarks({"length": [*cases, fit], "wht": []}, tmp_path)
+    assert view[-1] == f"written: {tmp_path / 'length.json'}, {tmp_path / 'length.png'}, {tmp_path / 'wht.json'}"
+    assert (tmp_path / "length.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "wht.json").read_text())["cases"] == []
+    assert len(show_benchmarks({"wht": []})[1]) == 1
 
 
 def test_unknown_benchmark(capsys):
-    assert set(BENCHMARKS) == {"attention", "step", "peers", "decode", "sweep", "wht"}
+    names = ["wht", "attention", "length", "step", "peers", "decode", "start", "seeds", "sweep"]
+    assert list(BENCHMARKS) == names
     with pytest.raises(SystemExit) as ended:
-        main(["bench", "speed"])
+        main(["bench", "zzz"])
     assert ended.value.code == 2
-    message = "ldhd: error: unknown benchmark 'speed'; choose from wht, attention, step, peers, decode, sweep\n"
+    message = f"ldhd: error: unknown benchmark 'zzz'; choose from all, {', '.join(names)}\n"
     assert capsys.readouterr().err == message

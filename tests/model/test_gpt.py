@@ -66,6 +66,18 @@ def test_fused_attention_is_the_plain_one(position, monkeypatch):
     assert all(torch.allclose(a, b, atol=1e-4) for a, b in zip(*found, strict=True))
 
 
+@pytest.mark.parametrize("position", [NoPosition, Rotary, Alibi, RPE, RPESquare])
+def test_attention_in_chunks_is_the_whole_one(position, monkeypatch):
+    config = ModelConfig(layers=2, heads=2, dimension=8, weight_std=0.5, log_length=True, null_key=True)
+    model, tokens = GPT(config, 17, position), torch.randint(17, (3, 25))
+    found = []
+    for least in (600, 10**9):
+        monkeypatch.setattr("ldhd.model.attention.CHUNKED_FROM", least)
+        logits = model(tokens)
+        found.append([logits, *torch.autograd.grad(logits.square().sum(), list(model.parameters()))])
+    assert all(torch.allclose(a, b, rtol=1e-3, atol=1e-3) for a, b in zip(*found, strict=True))
+
+
 def test_with_a_cache_there_is_no_gradient():
     model = GPT(ModelConfig(layers=1, heads=2, dimension=8), 17, RPESquare)
     assert not model(torch.tensor([[1, 2]]), cache=model.new_cache()).requires_grad

@@ -2,7 +2,7 @@
 
 import copy
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from ldhd.bench.memory import peak_memory
 from ldhd.bench.ratio import Case, exponent, in_turn, summary
 from ldhd.model.attention import Attention
 from ldhd.model.config import MODELS, ModelConfig
-from ldhd.positions import POSITIONS, Position
+from ldhd.positions import POSITIONS
 from ldhd.positions.context import Context
 from ldhd.positions.functional import rpe_square_bias
 
@@ -41,6 +41,31 @@ EMBEDDINGS: dict[str, tuple[str, dict[str, Any]]] = {
 """`absolute`, `abacus` and `coupled` add to the token embeddings: their attention is that of `none`."""
 
 
+LONG_SIZES = (1024, 2048, 4096, 8192)
+LONG_MODEL = ModelConfig(layers=1, heads=2, dimension=32)
+LONG_EMBEDDINGS = (BASE, "none", "rpe-square w=3", "rpe-square w=3 hard", "latent-window")
+
+
+def length_cases(sizes: Sequence[int] = LONG_SIZES, rounds: int = 3) -> list[Case]:
+    """Measure how time and memory of a small attention grow with the length of one string, forward and backward."""
+    time: dict[str, list[float]] = {name: [] for name in LONG_EMBEDDINGS}
+    memory: dict[str, list[float]] = {name: [] for name in LONG_EMBEDDINGS}
+    cases = []
+    for n in sizes:
+        _, both = _actions(n, 1, LONG_MODEL, LONG_EMBEDDINGS)
+        seconds = in_turn(both, rounds)
+        shape = f"n={n}, {LONG_MODEL.heads} heads, dimension {LONG_MODEL.dimension}"
+        for name, measured in seconds.items():
+            time[name].append(statistics.median(measured))
+            memory[name].append(peak_memory(both[name]))
+            case = f"{name}, forward+backward"
+            cases.append(summary(case, shape, BASE, time[name][-1:], time[BASE][:1], "growth", n))
+            if n > sizes[0]:
+                twice = f"n={sizes[len(time[name]) - 2]}"
+                cases.append(summary(f"{case}, growth", shape, twice, measured, time[name][-2:-1] * rounds, "cost", n))
+    return [*cases, *_exponents(list(sizes), {"time": time, "memory": memory})]
+
+
 def attention_cases(sizes: dict[int, int] = SIZES, rounds: int = ROUNDS) -> list[Case]:
     """Compare time and memory of each embedding with those of RPE, at each length."""
     cases: list[Case] = []
@@ -59,17 +84,18 @@ def attention_cases(sizes: dict[int, int] = SIZES, rounds: int = ROUNDS) -> list
             case = f"{name}, forward+backward"
             cases.append(summary(case, shape, BASE, memory[name][-1:], memory[BASE][-1:], "memory", n))
             cases.append(summary(case, shape, BASE, time[name][-1:], time[BASE][:1], "growth", n))
-    cases += _exponents(sizes, {"time": time, "memory": memory})
+    # from n = 128 on the cost depends on the length
+    lengths = [n for n in sizes if n >= 128 or len(sizes) < 4]
+    cases += _exponents(lengths, {"time": time, "memory": memory})
     return [*cases, printed_formula_case(FORMULA_LENGTH)]
 
 
-def _exponents(sizes: dict[int, int], values: dict[str, dict[str, list[float]]]) -> list[Case]:
-    """Fit power laws from n = 128 on, where the cost depends on the length."""
-    lengths = [n for n in sizes if n >= 128 or len(sizes) < 4]
+def _exponents(lengths: list[int], values: dict[str, dict[str, list[float]]]) -> list[Case]:
+    """Fit power laws to the last values of each embedding."""
     cases = []
     for what, measured in values.items():
-        for name in EMBEDDINGS:
-            power = exponent(lengths, measured[name][-len(lengths) :])
+        for name, own in measured.items():
+            power = exponent(lengths, own[-len(lengths) :])
             case, shape = f"{name}, {what}, forward+backward", f"n={lengths[0]} to {lengths[-1]}"
             cases.append(summary(case, shape, "n", [power], [1.0], "exponent"))
     return cases
@@ -103,10 +129,12 @@ def dense_formula(q: Tensor, anchor: Tensor, table: Tensor) -> Tensor:
     return torch.einsum("bhjd,bhjl,bhik,jlikd->bhji", q, anchor, anchor, rows).tril()
 
 
-def _actions(n: int, batch: int) -> tuple[dict[str, Callable[[], Any]], dict[str, Callable[[], Any]]]:
+def _actions(
+    n: int, batch: int, model: ModelConfig = MODEL, names: Sequence[str] = tuple(EMBEDDINGS)
+) -> tuple[dict[str, Callable[[], Any]], dict[str, Callable[[], Any]]]:
     """Return, for each embedding, a forward pass as in a test, and a forward and backward pass as in training."""
     torch.manual_seed(0)
-    x, upstream = torch.randn(batch, n, MODEL.dimension), torch.randn(batch, n, MODEL.dimension)
+    x, upstream = torch.randn(2, batch, n, model.dimension)
     testing, training = Context.causal(x), Context.causal(x, exploring=True)
 
     @torch.no_grad()
@@ -117,12 +145,11 @@ def _actions(n: int, batch: int) -> tuple[dict[str, Callable[[], Any]], dict[str
         attention.zero_grad()
         attention(x.detach().flatten(0, 1).requires_grad_(), [training], [n]).backward(upstream.flatten(0, 1))
 
-    modules = {name: Attention(MODEL, _make(*how)) for name, how in EMBEDDINGS.items()}
+    modules = {}
+    for name in names:
+        kind, options = EMBEDDINGS[name]
+        modules[name] = Attention(model, POSITIONS[kind](model.dimension, model.heads, 0, **options))
     return (
         {name: partial(forward, copy.deepcopy(module).eval()) for name, module in modules.items()},
         {name: partial(both, module) for name, module in modules.items()},
     )
-
-
-def _make(name: str, options: dict[str, Any]) -> Position:
-    return POSITIONS[name](MODEL.dimension, MODEL.heads, 0, **options)

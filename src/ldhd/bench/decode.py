@@ -1,12 +1,14 @@
 """Greedy decoding against Hugging Face's `generate`, with the same weights."""
 
+from functools import partial
+
 import torch
 
 from ldhd.bench.hugging_face import plain, same_gpt2
 from ldhd.bench.ratio import Case, in_turn, summary
 from ldhd.evaluate.decode import END, greedy, until_end
 from ldhd.model import GPT, MODELS
-from ldhd.positions import RPESquare
+from ldhd.positions import LatentWindow, RPESquare
 from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE
 
 BATCH = 64
@@ -27,7 +29,7 @@ def _compare(name: str, prompt: int, new: int, rounds: int) -> list[Case]:
     size = MODELS[name]
     ours, theirs = same_gpt2(plain(size))
     theirs.eval()
-    square = GPT(size, VOCABULARY_SIZE, RPESquare)
+    others = {kind.name: GPT(size, VOCABULARY_SIZE, kind) for kind in (RPESquare, LatentWindow)}
     prompts = torch.randint(10, (BATCH, prompt))
     rows = prompts.tolist()
 
@@ -43,12 +45,13 @@ def _compare(name: str, prompt: int, new: int, rounds: int) -> list[Case]:
         raise ValueError("the strings of Hugging Face and ours differ")
     if all(END in row for row in written):
         raise ValueError("all strings end early; there is nothing to compare")
-    actions = {"ours": lambda: greedy(ours, rows, new), "square": lambda: greedy(square, rows, new), "theirs": generate}
-    seconds = in_turn(actions, rounds)
+    models = {"absolute": ours, **others}
+    actions = {position: partial(greedy, model, rows, new) for position, model in models.items()}
+    seconds = in_turn({**actions, "theirs": generate}, rounds)
     shape = f"{name}: {size.layers} layers, {size.heads} heads, dimension {size.dimension}, batch {BATCH}, "
     shape += f"{prompt} + {new} tokens"
     against = "Hugging Face GPT-2 generate"
     return [
-        summary("greedy decoding, absolute", shape, against, seconds["theirs"], seconds["ours"], "speed"),
-        summary("greedy decoding, rpe-square", shape, against, seconds["theirs"], seconds["square"], "speed"),
+        summary(f"greedy decoding, {position}", shape, against, seconds["theirs"], seconds[position], "speed")
+        for position in models
     ]

@@ -52,9 +52,7 @@ def in_turn(actions: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, 
     seconds: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(rounds):
         for name, action in actions.items():
-            started = time.perf_counter()
-            action()
-            seconds[name].append(time.perf_counter() - started)
+            seconds[name].append(timed(action))
     return seconds
 
 
@@ -70,6 +68,18 @@ def summary(
     """Return the median and the range of the ratios of the rounds."""
     ratios = sorted(a / b for a, b in zip(numerators, denominators, strict=True))
     return Case(case, shape, statistics.median(ratios), (ratios[0], ratios[-1]), against, measure, n)
+
+
+def timed(action: Callable[[], Any]) -> float:
+    """Return the seconds that an action takes."""
+    started = time.perf_counter()
+    action()
+    return time.perf_counter() - started
+
+
+def within(case: str, shape: str, limit: float, seconds: list[float]) -> Case:
+    """Compare a limit with the seconds measured, as if it were an opponent: above 1 if the limit is kept."""
+    return summary(case, shape, f"a limit of {limit:g} s", [limit] * len(seconds), seconds, "speed")
 
 
 def exponent(sizes: list[int], values: list[float]) -> float:

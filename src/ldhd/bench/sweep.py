@@ -4,13 +4,12 @@ import itertools
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ldhd.bench.ratio import Case, compare, summary
+from ldhd.bench.ratio import Case, compare, timed, within
 from ldhd.experiments import RunConfig, make_config
 from ldhd.experiments.studies import Study
 from ldhd.sweep import in_processes, run_sweep
@@ -51,10 +50,10 @@ def _overhead(folder: Path, runs: int, repeats: int) -> Case:
     executor = in_processes(1)
     run_sweep(configs[:1], folder / "first", executor)  # starts what processes are forked from
     seconds = [
-        _seconds(lambda out=out: run_sweep(configs, out, executor)) / runs  # type: ignore[misc]
+        timed(lambda out=out: run_sweep(configs, out, executor)) / runs  # type: ignore[misc]
         for out in (folder / f"overhead-{turn}" for turn in range(repeats))
     ]
-    return _within("sweep, a run beside its training", "runs of one step", OVERHEAD_SECONDS, seconds)
+    return within("sweep, a run beside its training", "runs of one step", OVERHEAD_SECONDS, seconds)
 
 
 def _skipping(folder: Path, skipped: int, repeats: int) -> Case:
@@ -67,8 +66,8 @@ def _skipping(folder: Path, skipped: int, repeats: int) -> Case:
     def skip() -> None:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=600)
 
-    seconds = [_seconds(skip) for _ in range(repeats)]
-    return _within("sweep, finished runs skipped", f"{skipped} runs", SKIPPING_SECONDS, seconds)
+    seconds = [timed(skip) for _ in range(repeats)]
+    return within("sweep, finished runs skipped", f"{skipped} runs", SKIPPING_SECONDS, seconds)
 
 
 def pretend_finished(configs: list[RunConfig], out: Path) -> None:
@@ -87,14 +86,3 @@ def pretend_finished(configs: list[RunConfig], out: Path) -> None:
 
 def _config(seed: int, steps: int) -> RunConfig:
     return make_config("copy", "rpe", seed=seed, steps=steps, test_scales=(1, 2), settings=TINY)
-
-
-def _within(case: str, shape: str, limit: float, seconds: list[float]) -> Case:
-    """Compare a limit with the seconds measured, as if it were an opponent: above 1 if the limit is kept."""
-    return summary(case, shape, f"a limit of {limit:g} s", [limit] * len(seconds), seconds, "speed")
-
-
-def _seconds(action: Callable[[], Any]) -> float:
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started

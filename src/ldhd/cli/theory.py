@@ -118,12 +118,14 @@ def positions(as_json: Json = False) -> None:
 def bench(
     names: Annotated[
         list[str] | None,
-        Argument(metavar="[NAME]...", help="attention, step, decode, sweep, wht; all by default."),
+        Argument(metavar="[NAME]...", help="all, wht, attention, length, step, peers, decode, start, seeds or sweep."),
     ] = None,
     threads: Annotated[
         int | None, Option(min=1, max=1024, help="Threads to compute with; all cores by default.")
     ] = None,
-    figures: Annotated[Path | None, Option(metavar="FOLDER", help="Also draw cost against length here.")] = None,
+    out: Annotated[
+        Path | None, Option(metavar="FOLDER", help="Also write NAME.json here, and draw cost against length.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Benchmarks: ratios to the opponents, each measured in one run. Minutes; leave the machine idle."""
@@ -132,10 +134,11 @@ def bench(
     from ldhd.report.bench import show_benchmarks
     from ldhd.report.progress import watch
 
-    chosen = [lookup_only(name, BENCHMARKS, "benchmark") for name in names or BENCHMARKS]
-    if figures is not None:
-        figures.mkdir(parents=True, exist_ok=True)
+    for name in names or []:
+        lookup_only(name, {"all": None, **BENCHMARKS}, "benchmark")
+    chosen = [name for name in BENCHMARKS if not names or name in names or "all" in names]
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
     prepare(threads or os.cpu_count() or 1)
-    measured = watch((run_benchmark() for run_benchmark in chosen), len(chosen), "benchmarks")
-    cases = [case for found in measured for case in found]
-    print_result(*show_benchmarks(cases, figures), as_json)
+    measured = watch(((name, BENCHMARKS[name]()) for name in chosen), len(chosen), "benchmarks")
+    print_result(*show_benchmarks(dict(measured), out), as_json)

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import Function
+from torch.utils.checkpoint import checkpoint
 
 from ldhd.model.config import ModelConfig
 from ldhd.positions import Position
@@ -21,6 +22,9 @@ from ldhd.positions.context import Context
 
 FUSED_FROM = 768
 """Queries from which on torch's fused attention is faster on a CPU, for embeddings that add nothing to the logits."""
+
+CHUNKED_FROM = 2**28
+"""Pairs of positions, over all heads and strings, from which on whole strings are attended to in chunks of queries."""
 
 FAST_COLUMNS = 16
 """With fewer columns torch's softmax takes ten times as long on a CPU, so that there are always as many."""
@@ -180,8 +184,23 @@ class Attention(nn.Module):
         k, v = append(cache, "k", k.mT, -1, context.keys).mT, append(cache, "v", v, -2, context.keys)
         if queries < new and self.position.some_queries:
             q = q[..., new - queries :, :]
-        mixed = self._mixed(q, k, v, context)[..., -queries:, :]
+        mixed = self._chunked(q, k, v, context)[..., -queries:, :]
         return mixed.transpose(1, 2).reshape(strings * queries, -1)
+
+    def _chunked(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Float[Tensor, "B H q d"]:
+        """Attend in chunks of queries where memory counts; the backward pass computes the weights of a chunk again."""
+        (queries, keys), position = (q.shape[-2], k.shape[-2]), self.position
+        pairs = q.shape[0] * self.heads * keys
+        whole = context.cache is None and position.some_queries and not position.reads_padding
+        if queries * pairs < CHUNKED_FROM or not whole or self.weights.sharpen > 1:
+            return self._mixed(q, k, v, context)
+        chunks, end = [], keys - queries
+        for own in q.split(max(1, CHUNKED_FROM // (4 * pairs)), dim=-2):
+            end += own.shape[-2]
+            chunk = own, k[..., :end, :], v[..., :end, :], context.up_to(end)
+            mixed = checkpoint(self._mixed, *chunk, use_reentrant=False) if own.requires_grad else self._mixed(*chunk)
+            chunks.append(mixed)
+        return torch.cat(chunks, dim=-2)
 
     def _mixed(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Float[Tensor, "B H q d"]:
         bias = self.position.bias(q, k, context)

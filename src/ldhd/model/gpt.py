@@ -139,7 +139,7 @@ class GPT(nn.Module):
             packing = everything(*tokens.shape) if packing is None else packing
             if packing.index is not None:
                 x = x[packing.index]
-                contexts = [_group(context, group.rows, group.length) for group in packing.groups]
+                contexts = [context.up_to(group.length, group.rows) for group in packing.groups]
             queries = [group.queries for group in packing.groups]
             lengths = [context.valid.shape[1] for context in contexts]
             x = F.dropout(x, self.config.dropout, exploring)
@@ -205,16 +205,6 @@ class GPT(nn.Module):
                     nn.init.zeros_(module.bias)
             elif isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=std)
-
-
-def _group(context: Context, rows: int, length: int) -> Context:
-    """Return the context of some strings of a batch without a mask for padding, cut to a length."""
-    return replace(
-        context,
-        positions=context.positions[:rows, :length],
-        valid=context.valid[:rows, :length],
-        visible=context.visible[..., :length, :length],
-    )
 
 
 def _visible(valid: Bool[Tensor, "B k"], queries: int) -> Bool[Tensor, "B 1 q k"]:

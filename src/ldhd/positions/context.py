@@ -1,6 +1,6 @@
 """What a position embedding may use besides tokens, queries and keys."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -50,6 +50,16 @@ class Context:
     def keys(self) -> int:
         """The number of tokens seen so far, the new ones and padding included."""
         return self.visible.shape[-1]
+
+    def up_to(self, length: int, strings: int | None = None) -> "Context":
+        """Return the context of the first tokens of all strings, or of some of them, where there is no cache."""
+        return replace(
+            self,
+            positions=self.positions[:strings, :length],
+            valid=self.valid[:strings, :length],
+            visible=self.visible[:strings, :, :length, :length],
+            hidden=None if self.hidden is None else self.hidden[:strings, :length],
+        )
 
     @staticmethod
     def causal(hidden: Float[Tensor, "B n D"], **rest: Any) -> "Context":

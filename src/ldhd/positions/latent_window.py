@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from ldhd.positions.anchor import RecentAnchor, natural_distances
 from ldhd.positions.cache import append, append_rows
 from ldhd.positions.context import Context, Keys, Queries
-from ldhd.positions.kernels.long_square import LONG_FROM, long_square, none_of_last, own_weights
+from ldhd.positions.kernels.long_square import is_long, long_square, none_of_last, own_weights
 from ldhd.positions.kernels.precision import full_precision
 from ldhd.positions.kernels.square import look_up, square
 from ldhd.positions.position import Position, Reading
@@ -97,7 +97,7 @@ class LatentWindow(Position):
                 own = torch.cat([own[:, : self.heads // 2], torch.zeros_like(own[:, self.heads // 2 :])], dim=1)
             format_keys = (every == 0)[..., None, :]
             return (look_up(scores, own, every) + beyond * format_keys).to(q.dtype)
-        if cache is None and anchors.keys >= LONG_FROM:
+        if cache is None and is_long(scores, anchors.keys):
             assert anchors.key_scores is not None
             own = own_weights(anchors.key_scores)
             return (self._long(scores, own) + beyond * own[..., None, :]).to(q.dtype)

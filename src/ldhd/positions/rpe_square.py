@@ -12,7 +12,7 @@ from ldhd.positions.anchored import Anchored
 from ldhd.positions.cache import append, append_rows
 from ldhd.positions.context import Cache, Context, Keys, Queries
 from ldhd.positions.kernels.key_square import keep, key_square_row
-from ldhd.positions.kernels.long_square import LONG_FROM, long_square, own_weights
+from ldhd.positions.kernels.long_square import is_long, long_square, own_weights
 from ldhd.positions.kernels.square import LARGEST_SHIFT, hard_square, look_up, square, square_scores
 
 
@@ -43,7 +43,7 @@ class RPESquare(Anchored):
         else:
             if clipped and cache is not None:
                 keep(cache, anchors.key_scores, scores.shape[-1] // 2)
-            if clipped and anchors.keys >= LONG_FROM:
+            if clipped and is_long(scores, anchors.keys):
                 term = long_square(scores, own_weights(anchors.key_scores))
             else:
                 term = square(scores, append_rows(None if clipped else cache, "rows", anchors.rows()))

@@ -1,5 +1,6 @@
 """The result of `ldhd bench`, and the figure of how the time of attention grows with the length of the string."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -24,8 +25,9 @@ MEANINGS = {
 }
 
 
-def show_benchmarks(cases: Sequence[Case], folder: Path | None = None) -> Output:
-    """Show a table for each measure and the machine; in a folder, draw how time grows with length if measured."""
+def show_benchmarks(measured: Mapping[str, Sequence[Case]], folder: Path | None = None) -> Output:
+    """Show a table for each measure and the machine; in a folder, write a file for each benchmark and draw growth."""
+    cases = [case for own in measured.values() for case in own]
     rows: dict[str, list[tuple[str, ...]]] = {}
     for case in cases:
         low, high = case.spread
@@ -36,10 +38,21 @@ def show_benchmarks(cases: Sequence[Case], folder: Path | None = None) -> Output
         for measure, own in rows.items()
     ]
     view = [*tables, ", ".join(f"{key} {value}" for key, value in machine().items())]
+    if folder is not None:
+        written = [path for name, own in measured.items() for path in _write(folder, name, own)]
+        view.append(f"written: {', '.join(map(str, written))}")
+    return _document(cases), view
+
+
+def _document(cases: Sequence[Case]) -> dict[str, Any]:
+    return {"cases": [asdict(case) for case in cases], "machine": machine()}
+
+
+def _write(folder: Path, name: str, cases: Sequence[Case]) -> list[Path]:
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(_document(cases), indent=2) + "\n")
     growth = growth_figure(cases)
-    if folder is not None and growth is not None:
-        view.append(f"figure: {save_figure(growth, folder / 'attention.png', dpi=150)}")
-    return {"cases": [asdict(case) for case in cases], "machine": machine()}, view
+    return [path] if growth is None else [path, save_figure(growth, folder / f"{name}.png", dpi=150)]
 
 
 def growth_figure(cases: Sequence[Case]) -> Figure | None:

@@ -25,14 +25,20 @@ from ldhd.positions.kernels.precision import widest
 Own = Float[Tensor, "B H k"]
 Scores = Float[Tensor, "B H q m"]
 
-LONG_FROM = 256
-"""Length from which on this is faster than `square`."""
+LONG_FROM = 2_000_000
+"""Pairs of positions, over all heads and strings, from which on this is faster than `square`."""
 
 BLOCK = 150_000
 """Numbers in a block of rows."""
 
 NO_SCORE = -1e4
 """The score of padding, which adds nothing to a sum; -inf would make gradients undefined."""
+
+
+def is_long(scores: Scores, keys: int) -> bool:
+    """Whether `long_square` is faster than `square` on so many keys."""
+    batch, heads = scores.shape[:2]
+    return batch * heads * keys**2 >= LONG_FROM and keys > scores.shape[-1]
 
 
 def own_weights(scores: Own) -> Own:
