@@ -180,8 +180,7 @@ class Attention(nn.Module):
         context = replace(context, hidden=hidden.view(strings, new, -1))
         q, k, v = self._split(projected.view(strings, new, -1))
         q, k = self.position.rotate(self.scale * q, k, context)
-        # one query meets keys that are stored by coordinate in half the time
-        k, v = append(cache, "k", k.mT, -1, context.keys).mT, append(cache, "v", v, -2, context.keys)
+        k, v = (append(cache, name, own, -2, context.keys) for name, own in (("k", k), ("v", v)))
         if queries < new and self.position.some_queries:
             q = q[..., new - queries :, :]
         mixed = self._chunked(q, k, v, context)[..., -queries:, :]

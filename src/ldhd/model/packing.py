@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ldhd.model.config import ModelConfig
 
-GROUP_COST = 20e6
+GROUP_COST = 40e6
 """What one more group costs, in multiplications of a large matrix product that take as long as its extra calls do."""
 
 PAIR_COST = 300
