@@ -117,7 +117,10 @@ class _Softmax(Function):
         if bias is not None:
             own = logits[..., : bias.shape[-1]]
             bias = bias.to(logits.dtype)
-            own.addcmul_(bias, factor) if isinstance(factor, Tensor) else own.add_(bias, alpha=factor)
+            if isinstance(factor, Tensor):
+                own.addcmul_(bias, factor)
+            else:
+                own.add_(bias, alpha=factor)
         weights = logits.add_(mask).softmax(-1)
         ctx.save_for_backward(q, k, weights, *([factor] if isinstance(factor, Tensor) else []))
         ctx.factor, ctx.bias = factor, None if bias is None else (bias.shape, bias.dtype)
@@ -190,8 +193,10 @@ class Attention(nn.Module):
         """Attend in chunks of queries where memory counts; the backward pass computes the weights of a chunk again."""
         (queries, keys), position = (q.shape[-2], k.shape[-2]), self.position
         pairs = q.shape[0] * self.heads * keys
-        whole = context.cache is None and position.some_queries and not position.reads_padding
-        if queries * pairs < CHUNKED_FROM or not whole or self.weights.sharpen > 1:
+        # what is drawn for each string, or read by a hook, is needed at once
+        divisible = position.some_queries and not position.reads_padding and self.weights.sharpen == 1
+        divisible = divisible and not self.weights._forward_hooks
+        if queries * pairs < CHUNKED_FROM or context.cache is not None or not divisible:
             return self._mixed(q, k, v, context)
         chunks, end = [], keys - queries
         for own in q.split(max(1, CHUNKED_FROM // (4 * pairs)), dim=-2):
