@@ -57,7 +57,7 @@ def test_the_headline_counts_tasks_and_not_settings():
 
     def group(task, label, beyond, seeds):
         records = tuple(record_of(config_of(task, "rpe", seed), beyond) for seed in range(seeds))
-        return Group(task, "rpe", "small", records, label=label)
+        return Group(task, "rpe", "small", records, None, (), label)
 
     tasks = ("copy", "parity", "addition", "division")
     groups = [group(task, f"rpe {seeds}", 1.0, seeds) for task in tasks for seeds in (3, 1)]

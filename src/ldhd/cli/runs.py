@@ -94,8 +94,7 @@ def pack(
     """
     from ldhd.experiments import packing
 
-    packed = packing.pack(folder)
-    print_result(packed.document(), packed.view(), as_json)
+    print_result(*packing.pack(folder), as_json)
 
 
 def unpack(
@@ -108,5 +107,4 @@ def unpack(
     """Write the runs of a packed study as folders again, without the weights that packing dropped."""
     from ldhd.experiments import packing
 
-    unpacked = packing.unpack(study, out)
-    print_result(unpacked.document(), unpacked.view(), as_json)
+    print_result(*packing.unpack(study, out), as_json)

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ldhd.experiments.defaults import defaults_of
-from ldhd.experiments.preset import SIX, Preset, PresetPart
-from ldhd.experiments.views import Depths, Grid, Tasks, View
+from ldhd.experiments.preset import SIX, Depths, Grid, Preset, PresetPart, Tasks, View
 
 FAR = PresetPart("copy", ("latent-window",), test_scales=(*range(1, 11), 20, 50, 100), model="small")
 RECORD = tuple(

@@ -31,12 +31,12 @@ class Group:
     position: str
     model: str
     records: tuple[Record, ...]
-    options: tuple[str, ...] = ()
+    config: RunConfig
+    """The config of its first run."""
+    options: tuple[str, ...]
     """The settings, such as `train.steps=100`, in which groups of this task and position differ."""
     label: str = ""
     """A name that no other group of the task has."""
-    config: RunConfig | None = None
-    """The config of its first run, if known."""
 
     @property
     def scales(self) -> list[int]:
@@ -104,23 +104,16 @@ class Group:
         return max(held, default=0) / max(self.train_scales)
 
 
-def group_runs(records: Iterable[Record], configs: Mapping[str, RunConfig] | None = None) -> list[Group]:
-    """Group records by everything but the seed, in the order in which they come.
-
-    `configs` maps the hash of a record to its config. Records without one are grouped by task, embedding and model.
-    """
-    configs = configs or {}
-    members: dict[tuple[str, str, str, str], list[Record]] = {}
+def group_runs(records: Iterable[Record], configs: Mapping[str, RunConfig]) -> list[Group]:
+    """Group records by everything but the seed, in the order in which they come; `configs` are by hash."""
+    members: dict[tuple[str, str], list[Record]] = {}
     for record in records:
-        own = setting(configs[record.hash]) if record.hash in configs else ""
-        members.setdefault((record.task, record.position, record.model, own), []).append(record)
-    firsts = [configs.get(found[0].hash) for found in members.values()]
-    options = iter(differences([config for config in firsts if config is not None]))
+        members.setdefault((record.model, setting(configs[record.hash])), []).append(record)
+    firsts = [configs[found[0].hash] for found in members.values()]
     groups = []
-    for ((task, position, model, _), found), config in zip(members.items(), firsts, strict=True):
+    for ((model, _), found), config, options in zip(members.items(), firsts, differences(firsts), strict=True):
         by_seed = tuple(sorted(found, key=lambda record: record.seed))
-        differing = () if config is None else next(options)
-        groups.append(Group(task, position, model, by_seed, differing, config=config))
+        groups.append(Group(config.task, config.position, model, by_seed, config, options))
     return [replace(group, label=_label(group, groups)) for group in groups]
 
 

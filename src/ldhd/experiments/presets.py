@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ldhd.experiments.beyond import BEYOND
-from ldhd.experiments.preset import SIX, Preset, PresetPart
-from ldhd.experiments.views import Digits, Plane, Shares, Tasks
+from ldhd.experiments.preset import SIX, Digits, Plane, Preset, PresetPart, Shares, Tasks
 from ldhd.names import lookup_only
 
 COPY_PAPER = {"train.steps": 1000, "train.schedule_steps": 10_000}

@@ -117,7 +117,7 @@ def summarize_sweep(configs: Sequence[RunConfig], records: Sequence[Record], fai
         first, scale = own[0], max(own[0].test_scales)
         found = [by_hash[config.hash] for config in own if config.hash in by_hash]
         row = [first.task, first.position, ", ".join(options), f"{len(found)}/{len(own)}"]
-        for group in group_runs(found):
+        for group in group_runs(found, {config.hash: config for config in own}):
             row += [str(group.fitted), str(scale), percent(group.mean(scale)), group.verdict()]
         rows.append([escape(text) for text in row])
     columns = folding("task", "position", "options", "done", "fitted", "scale", "exact", "verdict")

@@ -13,9 +13,9 @@ from rich.text import Text
 
 import ldhd
 from ldhd.experiments.predictions import NamedPrediction, entry
+from ldhd.experiments.preset import depth
 from ldhd.experiments.registered import Comparison, Register, compare, count
 from ldhd.experiments.studies import read_runs
-from ldhd.experiments.views import depth
 from ldhd.files import write_bytes
 from ldhd.parsing import format_range
 from ldhd.predict import ASSUMPTIONS, Constraint, Prediction, Witness
@@ -34,12 +34,12 @@ def show_predictions(
     predictions: Sequence[NamedPrediction], comparisons: Sequence[Comparison] | None = None, explain: bool = False
 ) -> Output:
     """Show predictions and what they assume, the comparison with measured runs and, on request, explanations."""
-    document: dict[str, Any] = {"predictions": [named.document() for named in predictions]}
-    document["assumptions"] = list(ASSUMPTIONS)
+    listed = [{**found.document(), "position_options": options} for found, options in predictions]
+    document: dict[str, Any] = {"predictions": listed, "assumptions": list(ASSUMPTIONS)}
     names = "task", "position", "layers", "trained on", "verdict", "linear", "up to", "risk"
     columns = [*(Column(name, no_wrap=True) for name in names), Column("why", ratio=1)]
     rows = []
-    for found in (named.prediction for named in predictions):
+    for found, _ in predictions:
         setting = found.task, found.position, found.layers, format_range(found.train_scales)
         verdicts = _styled(found.verdict), found.linear, found.max_scale, f"{found.risk:.2f}"
         heads = dict.fromkeys(slot.head for slot in found.slots if slot.head != "content alone")
@@ -47,13 +47,13 @@ def show_predictions(
         rows.append((*setting, *verdicts, escape(why)))
     caption = "up to: the largest scale that holds, 0 if training is not explained; risk: unneeded cells never seen"
     view: list[RenderableType] = [plain_table("predictions, made without training", columns, rows, caption)]
-    for prediction in (named.prediction for named in predictions if explain):
-        if prediction.witness is not None:
-            view.append(Text.from_markup("\n".join(explanation(prediction, prediction.witness))))
+    for found, _ in predictions if explain else ():
+        if found.witness is not None:
+            view.append(Text.from_markup("\n".join(explanation(found, found.witness))))
     view.append(Text("\n".join(["Assumed:", *(f"- {assumption}" for assumption in ASSUMPTIONS)])))
     if comparisons is not None:
         document["comparisons"] = [{**asdict(row), "outcome": row.outcome} for row in comparisons]
-        document["counts"] = {name: asdict(counted) for name, counted in count(comparisons).items()}
+        document["counts"] = count(comparisons)
         view.append(comparison_table(comparisons))
     return document, view
 
@@ -128,7 +128,7 @@ def compare_measured(folder: Path, task: str) -> list[Comparison]:
 
 def write_register(path: Path, predictions: Sequence[NamedPrediction]) -> None:
     """Write one line for each prediction, so that versions can be compared."""
-    lines = ",\n".join(json.dumps(entry(named)) for named in predictions)
+    lines = ",\n".join(json.dumps(entry(*named)) for named in predictions)
     write_bytes(path, f'{{"predictions": [\n{lines}\n]}}\n'.encode())
 
 
@@ -154,7 +154,7 @@ def comparison_table(rows: Sequence[Comparison]) -> Table:
     """Return a table of predicted and measured verdicts; its caption counts the registered predictions."""
     names = "task", "position", "layers", "trained on", "to scale", "seeds", "predicted", "measured", "outcome"
     caption = "; ".join(
-        f"{name}: {found.hits} hits, {found.misses} misses, {found.open} open, {found.unregistered} unregistered"
+        f"{name}: {', '.join(f'{number} {outcome}' for outcome, number in found.items())}"
         for name, found in count(rows).items()
     )
     shown = []
