@@ -63,10 +63,7 @@ def wilson(successes: float, n: int, confidence: float = LEVEL) -> tuple[float, 
 
 
 def mean_interval(values: Sequence[float], lowest: float = 0.0, highest: float = 1.0) -> Mean:
-    """Return the mean and mean ± t s / sqrt(n), clipped to [lowest, highest].
-
-    t is the 97.5 % quantile of Student's distribution with n - 1 degrees of freedom.
-    """
+    """Return the mean and mean ± t s / sqrt(n), clipped, where t is the 97.5 % quantile of Student's distribution."""
     if not values:
         raise ValueError("there are no values to average")
     centre, n = fmean(values), len(values)

@@ -3,7 +3,7 @@
 import pytest
 
 from ldhd.experiments.groups import group_runs
-from ldhd.report.figures.errors import carry_panel, error_panel
+from ldhd.report.figures.accuracy import carry_panel, error_panel
 from ldhd.report.figures.learning_curves import MOST_ROWS, explanation, learning_curve, learning_curve_figure
 from report.samples import config_of, metrics_of, record_of
 

@@ -32,6 +32,7 @@ def test_digit_table_is_about_scales_beyond_training():
     text = rendered(digit_table(grouped([record(exact=(1.0, 0.25))])))
     assert ["rpe", "10", "100", "25"] in [line.split() for line in text.splitlines()]
     assert " 5 " not in text
-    assert grouped([record(exact=(1.0, 0.25))])[0].per_position(10) == [1.0, 0.25]
+    (group,) = grouped([record(exact=(1.0, 0.25))])
+    assert [mean.value for mean in group.per_position(10)] == [1.0, 0.25]
     within = record().model_copy(update={"train_scales": list(range(1, 11))})
     assert digit_table(grouped([within])) is None

@@ -80,8 +80,7 @@ def export(
     from ldhd.hf import export_run
 
     scales = None if test_scales is None else parse_range(test_scales, "--test-scales")
-    exported = export_run(folder, out, test_scales=scales, instances=instances, lm_eval=lm_eval)
-    print_result(exported.document(), exported.view(), as_json)
+    print_result(*export_run(folder, out, test_scales=scales, instances=instances, lm_eval=lm_eval), as_json)
 
 
 def pack(

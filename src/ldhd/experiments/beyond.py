@@ -85,14 +85,8 @@ ABLATED: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 """The variants of the recipe, each with one change; all of them are run on copy and addition."""
 HARDER = (
-    "train.settle",
-    "position.unique",
-    "model.sharpen",
-    "model.null_lead",
-    "model.mlps",
-    "model.weight_std",
-    "train.learning_rate",
-    "train.samples",
+    *("model.sharpen", "model.null_lead", "model.mlps", "model.weight_std", "position.unique"),
+    *("train.settle", "train.learning_rate", "train.samples"),
 )
 """The settings whose changes are also run on multiplication, which takes twice as long."""
 

@@ -9,7 +9,7 @@ on two devices would be counted as two seeds.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
 from pydantic import BaseModel
@@ -59,19 +59,15 @@ class Group:
         """Return the exact match of every seed at a scale."""
         return [value for record in self.records if (value := record.exact(scale)) is not None]
 
-    def mean(self, scale: int) -> float:
-        """Return the exact match at a scale, averaged over seeds."""
-        return fmean(self.exact(scale))
-
     def interval(self, scale: int) -> Mean:
         """Return the mean over seeds at a scale with its 95 % interval."""
         return mean_interval(self.exact(scale))
 
-    def per_position(self, scale: int) -> list[float]:
-        """Return the accuracy of each answer token at a scale, averaged over seeds."""
+    def per_position(self, scale: int) -> list[Mean]:
+        """Return the accuracy of each answer token at a scale: the mean over seeds with its 95 % interval."""
         rows = [result.per_position for record in self.records for result in record.results if result.scale == scale]
         longest = max(map(len, rows), default=0)
-        return [fmean(row[place] for row in rows if place < len(row)) for place in range(longest)]
+        return [mean_interval([row[place] for row in rows if place < len(row)]) for place in range(longest)]
 
     def succeeded(self, record: Record) -> bool:
         """Return whether a seed fits and reaches 90 % exact match at the largest test scale."""
@@ -145,10 +141,7 @@ def settings_of(config: RunConfig) -> dict[str, Any]:
 
 
 def differences(configs: Sequence[RunConfig]) -> list[tuple[str, ...]]:
-    """Return for each config the settings, such as `train.steps=100`, that differ within its task and position.
-
-    Options that a model's name stands for are left out.
-    """
+    """Return for each config the settings, such as `train.steps=100`, that differ within its task and position."""
     rows = [
         # scales as a range, everything else as it is
         {key: format_range(value) if isinstance(value, tuple) else value for key, value in settings_of(config).items()}

@@ -57,6 +57,8 @@ def outcomes(preset: Preset, groups: Sequence[Group], predicted: Mapping[str, st
     for group in groups:
         config, exact = group.config, means[group.task, group.label]
         claim = preset.claim(config)
+        agreement = {"high": exact >= GENERALISES, "low": exact <= FAILS, "guess": exact <= GUESS}
+        agreement["between"] = CHANCE < exact <= means.get((group.task, "rpe-square"), best)
         model = outline(config.model_options, config.position, config.position_options)
         yield Outcome(
             task=group.task,
@@ -69,7 +71,7 @@ def outcomes(preset: Preset, groups: Sequence[Group], predicted: Mapping[str, st
             exact=exact,
             by_seed=tuple(group.exact(group.scales[-1])),
             claim=claim,
-            agrees=_agrees(claim, exact, means.get((group.task, "rpe-square"), best)),
+            agrees=agreement.get(claim),
             factor=group.factor(),
             parameters=sum(weights.numel() for weights in model.parameters()),
             seconds=round(mean(record.seconds for record in group.records), 1),
@@ -90,8 +92,3 @@ def smallest_depths(found: Sequence[Outcome]) -> list[Outcome]:
         if outcome.layers == least or (key in chosen and 2 * chosen[key].fitted <= chosen[key].seeds):
             chosen[key] = replace(outcome, label=outcome.position)
     return list(chosen.values())
-
-
-def _agrees(claim: Claim, exact: float, rpe_square: float) -> bool | None:
-    within = {"high": exact >= GENERALISES, "low": exact <= FAILS, "guess": exact <= GUESS}
-    return {**within, "between": CHANCE < exact <= rpe_square}.get(claim)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ldhd.experiments.folder import RunFolder
-from ldhd.experiments.studies import PackedRun, Study
+from ldhd.experiments.studies import Study
 from ldhd.files import BadFileError, load_json, sealed, write_bytes, write_json, write_value
 from ldhd.lease import HeldError, holding
 
@@ -29,7 +29,7 @@ def pack(path: Path) -> tuple[dict[str, Any], list[str]]:
     runs = {name: run.line for name, run in study.packed_by_hash.items()}
     if len(runs) < len(study.packed):
         raise BadFileError(f"{study.runs_path} is damaged; nothing was packed")
-    metrics, traces = dict(study.packed_metrics), dict(study.packed_traces)
+    metrics, traces = (dict(study.compressed_lines(file)) for file in (study.metrics_path, study.traces_path))
     for folder in folders:
         name = folder.path.name
         runs[name] = _line(folder)
@@ -60,33 +60,26 @@ def pack(path: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def unpack(path: Path, out: Path | None = None) -> tuple[dict[str, Any], list[str]]:
-    """Write the runs of a packed study as folders in `out`; returns what was done, as `pack` does.
-
-    Without `out` they are written beside the packed files, which are then removed.
-    """
+    """Write the runs of a packed study as folders in `out`, by default in place of it; returns what `pack` does."""
     study = Study(path)
     if not study.packed:
         raise ValueError(f"{path} holds no packed study: there is no {study.runs_path.name} with runs in it")
     names = [run.record().hash for run in study.packed]
     for name, run in zip(names, study.packed, strict=True):
-        _unpack_run(run, RunFolder((out or path) / name))
+        folder = RunFolder((out or path) / name)
+        with holding(folder.path):
+            write_value(folder.config_path, run.line["config"])
+            folder.write_metrics(run.metrics())
+            with contextlib.suppress(FileNotFoundError):  # not every trace is kept
+                write_json(folder.trace_path, run.trace())
+            write_value(folder.record_path, run.line["record"])
+            if folder.finished(run.config()) != run.record():
+                raise BadFileError(f"{folder.path} does not agree with {run.source}; the packed study is kept")
     if out is None:
         for file in (study.runs_path, study.metrics_path, study.traces_path):
             file.unlink(missing_ok=True)
     document = {"study": str(out or path), "runs": names, "left": {}, "dropped": {}}
     return document, [f"{len(names)} runs: {out or path}"]
-
-
-def _unpack_run(run: PackedRun, folder: RunFolder) -> None:
-    """Write the folder of a packed run; BadFileError unless it is then finished with the same record."""
-    with holding(folder.path):
-        write_value(folder.config_path, run.line["config"])
-        folder.write_metrics(run.metrics())
-        with contextlib.suppress(FileNotFoundError):  # not every trace is kept
-            write_json(folder.trace_path, run.trace())
-        write_value(folder.record_path, run.line["record"])
-        if folder.finished(run.config()) != run.record():
-            raise BadFileError(f"{folder.path} does not agree with {run.source}; the packed study is kept")
 
 
 def _finished_folders(path: Path) -> tuple[list[RunFolder], dict[str, str]]:

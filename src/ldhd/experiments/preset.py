@@ -21,13 +21,8 @@ Claim = Literal["high", "low", "guess", "between", "unspecified"]
 two answers; above chance but not above RPE-Square; nothing that can be checked."""
 
 USUAL_CLAIMS: dict[str, Claim] = {
-    "rpe-square": "high",
-    "rpe-absolute": "high",
-    "rpe": "low",
-    "rope": "low",
-    "none": "low",
-    "alibi": "low",
-    "abacus": "between",
+    **{"rpe-square": "high", "rpe-absolute": "high", "abacus": "between"},
+    **{"rpe": "low", "rope": "low", "none": "low", "alibi": "low"},
 }
 
 GPT2: dict[str, Any] = {
@@ -188,10 +183,6 @@ class Preset:
     def file_name(self) -> str:
         return self.file or self.name
 
-    @property
-    def of_paper(self) -> bool:
-        return "paper" in self.sizes
-
     def assumptions(self, size: str) -> list[str]:
         """Return what a size assumes because the paper does not say it."""
         return [*ASSUMED, *self.assumed] if size == "paper" else []
@@ -199,10 +190,7 @@ class Preset:
     def configs(
         self, size: str = "quick", seeds: Sequence[int] | None = None, steps: int | None = None, device: str = "cpu"
     ) -> list[RunConfig]:
-        """Return the configs of all its runs, each stopped after `steps` if that comes first.
-
-        The seeds are those of the size unless others are requested.
-        """
+        """Return the configs of all its runs, by default with the seeds of the size, stopped after `steps`."""
         own = lookup_only(size, self.sizes, "size")
         made = []
         for part in self.parts:

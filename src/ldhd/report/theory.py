@@ -62,15 +62,16 @@ def show_design(design: Design, embeddings: Mapping[str, tuple[bool, str]]) -> O
     """Show the design of a task, and which embeddings refine it with what predicted verdict."""
     slots: dict[str, dict[str, Any]] = {}
     groups: dict[tuple[str, str], list[str]] = {}
-    for slot in design.slots:
-        classes = f"{len(slot.kept) + 1} of {slot.values}" if slot.rule is not None and slot.values > 1 else "1"
-        groups.setdefault((slot.words, classes), []).append(slot.slot)
-        slots[slot.slot] = {
-            "relation": slot.words,
-            "served": slot.rule is not None,
-            "read_with": list(slot.head.slots) if slot.head else [],
-            "values": slot.values,
-            "kept": sorted(slot.kept, key=str),
+    for name, slot in design.slots.items():
+        words = slot.words if slot else "none of the relations tried serves it"
+        classes = f"{len(slot.kept) + 1} of {slot.values}" if slot and slot.values > 1 else "1"
+        groups.setdefault((words, classes), []).append(name)
+        slots[name] = {
+            "relation": words,
+            "served": slot is not None,
+            "read_with": list(slot.head.slots) if slot else [],
+            "values": slot.values if slot else 0,
+            "kept": sorted(slot.kept, key=str) if slot else [],
         }
     document = {
         "task": design.task,
@@ -95,18 +96,19 @@ def show_ledger(entries: Sequence[Entry], figures: Iterable[Path] = ()) -> Outpu
     text = Column("what the paper says, and what holds instead", ratio=1)
     columns = Column("claim", no_wrap=True), Column("verdict", max_width=12), text
     rows = []
-    for claim in entries:
-        instead = f"\n[bold]instead:[/bold] {escape(claim.correction)}" if claim.correction else ""
-        rows.append((claim.id, _styled(claim.verdict), escape(claim.claim) + instead))
-    caption = f"computed in {sum(claim.seconds for claim in entries):.1f} s; --json shows the numbers"
+    for name, found, _ in entries:
+        instead = f"\n[bold]instead:[/bold] {escape(found.correction)}" if found.correction else ""
+        rows.append((name, _styled(found.verdict), escape(found.claim) + instead))
+    caption = f"computed in {sum(seconds for *_, seconds in entries):.1f} s; --json shows the numbers"
     table = plain_table(count_verdicts(entries), columns, rows, caption)
     table.show_lines = True
-    return {"claims": [asdict(claim) for claim in entries]}, [table, *(f"figure: {path}" for path in figures)]
+    claims = [{"id": name, **asdict(found), "seconds": seconds} for name, found, seconds in entries]
+    return {"claims": claims}, [table, *(f"figure: {path}" for path in figures)]
 
 
 def count_verdicts(entries: Sequence[Entry]) -> str:
     """Return `8 hold; 14 hold with a correction; 2 fail as printed`."""
-    counts = {verdict: sum(claim.verdict == verdict for claim in entries) for verdict in STYLES}
+    counts = {verdict: sum(found.verdict == verdict for _, found, _ in entries) for verdict in STYLES}
     return "; ".join(f"{count} {plural(verdict, count)}" for verdict, count in counts.items() if count)
 
 
