@@ -43,10 +43,7 @@ PEERS_MODEL: dict[str, Any] = {
 
 
 def _others(own: PresetPart, positions: tuple[str, ...], layers: int = 2) -> PresetPart:
-    """Return a part with other embeddings on a task of the record, trained for as many steps.
-
-    All have two layers by default, since multiplication and division need them with most embeddings.
-    """
+    """Return a part with other embeddings on a task of the record; most need two layers to multiply and divide."""
     settings = {**PEERS_MODEL, "model.layers": layers, "train.steps": own.settings["train.steps"]}
     return replace(own, positions=positions, settings=settings)
 

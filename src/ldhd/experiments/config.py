@@ -149,11 +149,7 @@ def make_configs(
     built: bool = True,
     **options: Any,
 ) -> list[RunConfig]:
-    """Make a config for each position and seed.
-
-    A setting `position.X` goes to every position that has the option X; ValueError if none has. All other arguments
-    are those of `make_config`.
-    """
+    """Make a config for each position and seed; a setting `position.X` goes to all that have X, ValueError if none."""
     if len(set(positions)) != len(positions):
         raise ValueError(f"a position is named twice in {','.join(positions)}")
     return [

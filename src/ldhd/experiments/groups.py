@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.folder import Record
 from ldhd.parsing import format_range
-from ldhd.statistics import Mean, Share, mean_interval, success_rate
+from ldhd.statistics import Mean, Share, mean_interval, wilson
 
 GENERALISES, FAILS, ENOUGH_SEEDS = 0.9, 0.5, 3
 """Bounds of the median exact match at the largest test scale, and the number of fitted seeds that a verdict needs."""
@@ -75,7 +75,8 @@ class Group:
 
     def success(self) -> Share:
         """Return how many seeds succeeded."""
-        return success_rate([self.succeeded(record) for record in self.records])
+        count, n = sum(self.succeeded(record) for record in self.records), len(self.records)
+        return Share(count, n, *wilson(count, n))
 
     def verdict(self) -> str:
         """Return `generalises`, `fails`, `mixed` or `not fitted`, or `too few seeds` if fewer than three fit."""

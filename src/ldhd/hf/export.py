@@ -25,12 +25,8 @@ from ldhd.positions import POSITIONS
 from ldhd.report.terminal import Output
 from ldhd.tasks.tokens import CHARACTERS, PADDING, VOCABULARY_SIZE, encode
 
-SPECIAL_TOKENS: dict[str, Any] = {
-    "bos_token_id": encode("b")[0],
-    "eos_token_id": encode("e")[0],
-    "pad_token_id": PADDING,
-}
-
+BEGIN, END = encode("be")
+SPECIAL_TOKENS: dict[str, Any] = {"bos_token_id": BEGIN, "eos_token_id": END, "pad_token_id": PADDING}
 PAD = "<pad>"
 
 

@@ -26,9 +26,6 @@ from ldhd.train import checkpoint
 REPORT_SECONDS = 0.5
 """How often a worker reports its progress, and how often this process reads the reports."""
 
-CONNECT_SECONDS = 10
-"""How long a cluster may take to answer."""
-
 Files = dict[str, bytes]
 """Paths within the folder of the runs, and what they hold."""
 
@@ -58,7 +55,7 @@ def _connected(ray: Any, address: str | None) -> Iterator[None]:
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     try:
         if port.isdigit():  # if nothing listened there, Ray would retry for minutes and end the process
-            socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
+            socket.create_connection((host, int(port)), timeout=10).close()
         ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
     except (OSError, ValueError) as error:
         raise ValueError(f"no Ray cluster at {address}: {error}") from None

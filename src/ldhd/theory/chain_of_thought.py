@@ -27,9 +27,6 @@ from numpy.typing import NDArray
 from ldhd.boolean import BooleanFunction, Expansion, FourierBasis, cube_points, min_degree_interpolator, subcube_points
 from ldhd.boolean.cube import Points
 
-Degrees = tuple[int, int]
-"""The Fourier degree of a concept without and with the middle variable."""
-
 
 @dataclass(frozen=True)
 class Recurrence:
@@ -46,7 +43,7 @@ class Recurrence:
             states.append(state.astype(np.int8))
         return np.array(states).T[:, 1:]
 
-    def degrees(self, scale: int) -> Degrees:
+    def degrees(self, scale: int) -> tuple[int, int]:
         """The degree of s_n in all n * bits bits, and in the bits of its own dimension and s_{n-1}."""
         without_chain = BooleanFunction.of(lambda points: self.states(points)[:, -1], scale * self.bits)
         return without_chain.degree, BooleanFunction.of(self.step, self.bits + 1).degree
@@ -56,7 +53,7 @@ PARITY = Recurrence(1, lambda points: points[:, 0] * points[:, 1])
 CARRY = Recurrence(2, lambda points: np.where(points.sum(axis=1, dtype=int) > 0, 1, -1))
 
 
-def sum_digit_degrees(scale: int) -> Degrees:
+def sum_digit_degrees(scale: int) -> tuple[int, int]:
     """The degree of digit z_n, n >= 2, of a binary sum, in all bits, and in (x_{n-1}, y_{n-1}, z_{n-1}, x_n, y_n).
 
     z_n = x_n y_n s_{n-1}. Chain of thought shows z_{n-1} and not the carry, but s_{n-2} = x_{n-1} y_{n-1} z_{n-1}.
