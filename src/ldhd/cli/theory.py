@@ -117,8 +117,7 @@ def positions(as_json: Json = False) -> None:
 
 def bench(
     names: Annotated[
-        list[str] | None,
-        Argument(metavar="[NAME]...", help="attention, step, decode, sweep, wht; all by default."),
+        list[str] | None, Argument(metavar="[NAME]...", help="attention, step, decode, sweep, wht; all by default.")
     ] = None,
     threads: Annotated[
         int | None, Option(min=1, max=1024, help="Threads to compute with; all cores by default.")

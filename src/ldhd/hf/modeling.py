@@ -59,7 +59,8 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
         wanted = self.config.use_cache if use_cache is None else use_cache
         cache = self._cache(past_key_values, wanted and labels is None and not torch.is_grad_enabled())
         if attention_mask is not None and attention_mask.ndim != 2:
-            raise ValueError(f"an attention mask has two dimensions, batch and tokens, not {attention_mask.ndim}")
+            found = attention_mask.ndim
+            raise ValueError(f"the attention mask must have two dimensions, batch and tokens, got {found}")
         # which of the newest tokens are not padding
         valid = None if attention_mask is None else attention_mask[:, -input_ids.shape[1] :].to(torch.bool)
         penalties: list[Tensor] = []

@@ -102,7 +102,7 @@ def parse_description(text: str, name: str) -> Description:
 
 
 def evaluate(text: str, values: Mapping[str, int]) -> int:
-    """Return the value of an expression of whole numbers, names, + - * max and min, such as `n-1-t`."""
+    """Return the value of an expression such as `n-1-t`: numbers, names, + - * max min; ValueError for all else."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError):

@@ -70,7 +70,7 @@ class Queries:
         return np.where(needs == self.last, UNLISTED, needs)
 
     def classes(self, part: ViewPart) -> tuple[Ints, list[Hashable]]:
-        """Return the number of each class, (R, n) and 0 where a key is not visible, and the classes in this order."""
+        """Return the numbered class of each query with each key, (R, n), 0 if it is not visible, and the classes."""
         numbering = new_numbering()
         found = np.zeros(self.visible.shape, np.int64)
         rows = iter(found)

@@ -99,7 +99,7 @@ def in_turn(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> 
 
 
 def in_processes(workers: int) -> Executor:
-    """Return an executor of at most `workers` jobs at once, each in a process whose end, or death, harms no other."""
+    """Return an executor of at most `workers` jobs at once, each in a process that frees its memory and dies alone."""
     return lambda jobs, on_progress, stop: execute(_Processes(workers), jobs, on_progress, stop)
 
 

@@ -31,10 +31,7 @@ class LinearClassifier:
         return np.where(points @ self.weights + self.offset >= 0, 1.0, -1.0)
 
 
-LinearLearner = Callable[[NDArray[Any], Values], LinearClassifier]
-
-
-def fixed_direction_learner(direction: Vector) -> LinearLearner:
+def fixed_direction_learner(direction: Vector) -> Callable[[NDArray[Any], Values], LinearClassifier]:
     """Knows w_0: puts -b halfway between the largest w_0.x labelled -1 and the smallest labelled 1.
 
     If only one label was seen, -b is the extreme w_0.x of it, and 0 without any sample.
