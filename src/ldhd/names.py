@@ -9,15 +9,12 @@ from typing import TypeVar
 
 Thing = TypeVar("Thing")
 
-SIMILARITY = 0.7
-"""How similar a name must be to what was typed to be suggested, from 0 to 1."""
-
 
 def lookup_only(name: str, ours: Mapping[str, Thing], kind: str, alternative: str = "") -> Thing:
     """Return `ours[name]`; raise a ValueError with the choices, and the closest of them if one is close."""
     if name in ours:
         return ours[name]
-    close = get_close_matches(name.lower(), ours, n=1, cutoff=SIMILARITY)
+    close = get_close_matches(name.lower(), ours, n=1, cutoff=0.7)
     suggestion = f"; did you mean {close[0]}?" if close else ""
     raise ValueError(f"unknown {kind} {name!r}; choose from {', '.join(ours)}{alternative}{suggestion}")
 

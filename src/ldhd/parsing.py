@@ -11,10 +11,7 @@ MOST_VALUES = 100_000
 
 
 def parse_range(text: str, name: str, allowed: range = SCALES) -> tuple[int, ...]:
-    """Parse `1-5,10` as (1, 2, 3, 4, 5, 10).
-
-    Raises ValueError, with the name of the option, unless the values are valid, allowed and distinct.
-    """
+    """Parse `1-5,10` as (1, 2, 3, 4, 5, 10); ValueError, which names the option, if a value is invalid or repeated."""
     numbers: list[int] = []
     for part in (part.strip() for part in text.split(",")):
         first, dash, last = part.partition("-")

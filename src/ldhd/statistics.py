@@ -63,10 +63,7 @@ def wilson(successes: float, n: int, confidence: float = LEVEL) -> tuple[float, 
 
 
 def mean_interval(values: Sequence[float], lowest: float = 0.0, highest: float = 1.0) -> Mean:
-    """Return the mean and mean ± t s / sqrt(n), clipped to [lowest, highest].
-
-    t is the 97.5 % quantile of Student's distribution with n - 1 degrees of freedom.
-    """
+    """Return the mean and mean ± t s / sqrt(n), clipped, where t is the 97.5 % quantile of Student's distribution."""
     if not values:
         raise ValueError("there are no values to average")
     centre, n = fmean(values), len(values)
@@ -78,11 +75,6 @@ def mean_interval(values: Sequence[float], lowest: float = 0.0, highest: float =
     return Mean(centre, max(lowest, centre - reach), min(highest, centre + reach), n)
 
 
-def success_rate(outcomes: Sequence[bool]) -> Share:
-    successes = sum(outcomes)
-    return Share(successes, len(outcomes), *wilson(successes, len(outcomes)))
-
-
 def paired(first: dict[int, float], second: dict[int, float]) -> Paired | None:
     """Compare two groups (seed -> value) over the seeds they share; None if they share none."""
     seeds = tuple(sorted(first.keys() & second.keys()))
@@ -90,11 +82,7 @@ def paired(first: dict[int, float], second: dict[int, float]) -> Paired | None:
         return None
     differences = [first[seed] - second[seed] for seed in seeds]
     wins, losses = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
-    return Paired(seeds, mean_interval(differences, -1.0, 1.0), wins, losses, sign_test(wins, losses))
-
-
-def sign_test(wins: int, losses: int) -> float:
-    """Return the two-sided p-value of the exact sign test; ties are left out of both counts."""
     from scipy.stats import binomtest
 
-    return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+    p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0  # ties are left out of both counts
+    return Paired(seeds, mean_interval(differences, -1.0, 1.0), wins, losses, p)

@@ -4,8 +4,8 @@ import pytest
 
 from ldhd.experiments import make_config
 from ldhd.experiments.groups import by_setting, differences, group_runs
+from report.samples import grouped, record_of
 from report.samples import plain_record as record
-from report.samples import record_of
 
 
 @pytest.mark.parametrize(
@@ -23,13 +23,13 @@ def test_measured_verdicts(values, fitted, verdict):
     records = [
         record(seed=seed, exact=(1.0, v), fitted=f) for seed, (v, f) in enumerate(zip(values, fitted, strict=True))
     ]
-    (group,) = group_runs(records)
+    (group,) = grouped(records)
     assert group.verdict() == verdict
 
 
 def test_groups_keep_models_apart_and_failures_in():
     records = [record(), record(seed=1, fitted=False), record(model="gpt2"), record("rope")]
-    assert [(group.position, group.model, len(group.records), group.fitted) for group in group_runs(records)] == [
+    assert [(group.position, group.model, len(group.records), group.fitted) for group in grouped(records)] == [
         ("rpe", "small", 2, 1),
         ("rpe", "gpt2", 1, 1),
         ("rope", "small", 1, 1),
@@ -60,7 +60,7 @@ def test_groups_keep_configs_apart_and_say_what_differs():
 def test_success_needs_a_fit():
     """A seed succeeds if it fits and is right on 90 % at the largest scale."""
     outcomes = [(1.0, True), (0.9, True), (0.8, True), (1.0, False)]
-    (group,) = group_runs([record(seed=k, exact=(1.0, v), fitted=f) for k, (v, f) in enumerate(outcomes)])
+    (group,) = grouped([record(seed=k, exact=(1.0, v), fitted=f) for k, (v, f) in enumerate(outcomes)])
     assert (group.success().successes, group.success().n) == (2, 4)
 
 

@@ -97,8 +97,8 @@ class TestComparison:
         rows = compare(runs, Register(repository[0]))
         assert len(rows) == 4
         counted = count(rows)
-        assert vars(counted["in-sample"]) == {"hits": 1, "misses": 1, "open": 0, "unregistered": 1}
-        assert vars(counted["out-of-sample"]) == {"hits": 0, "misses": 0, "open": 0, "unregistered": 1}
+        assert counted["in-sample"] == {"hits": 1, "misses": 1, "open": 0, "unregistered": 1}
+        assert counted["out-of-sample"] == {"hits": 0, "misses": 0, "open": 0, "unregistered": 1}
 
     def test_what_the_paper_did_not_try_is_out_of_sample(self, repository):
         for largest, in_sample in ((7, True), (10, True), (12, False)):
@@ -116,7 +116,7 @@ class TestComparison:
 
 class TestEntries:
     def test_the_entry_of_a_run_has_its_relations_and_covers_its_scales(self):
-        found = [entry(named) for named in predictions(["copy"], ["rpe-square"], layers=(1, 2))]
+        found = [entry(*named) for named in predictions(["copy"], ["rpe-square"], layers=(1, 2))]
         assert find_entry(found, run()[0]) == found[0]
         assert find_entry(found, run(settings={"position.hard": True})[0]) == found[0]
         assert find_entry(found, run(settings={"model.layers": 2})[0]) == found[1]
@@ -127,13 +127,13 @@ class TestEntries:
 
     def test_distances_that_no_string_reaches_are_no_clipping(self):
         (unclipped,) = predictions(["copy"], ["rpe"], layers=(2,))
-        found = [entry(unclipped)]
+        found = [entry(*unclipped)]
         assert find_entry(found, run("rpe", settings={"position.max_distance": 30})[0]) == found[0]
         assert find_entry(found, run("rpe", settings={"position.max_distance": 20})[0]) is None
 
     def test_a_failure_at_larger_scales_is_none_below(self):
         (named,) = predictions(["copy"], ["abacus"], layers=(1,), settings={"position.max_offset": 0})
-        assert [verdict_at(entry(named), scale) for scale in (5, 6, 10)] == ["generalises", "fails", "fails"]
+        assert [verdict_at(entry(*named), scale) for scale in (5, 6, 10)] == ["generalises", "fails", "fails"]
 
     def test_every_variant_can_be_made(self):
         assert len({str(variant) for variant in VARIANTS}) == len(VARIANTS)

@@ -50,9 +50,9 @@ def never(jobs, on_progress, stop):
 
 
 def test_there_and_back_gives_equal_files(study, trained, tmp_path):
-    done = pack(study)
-    assert done.runs == sorted(tiny(seed).hash for seed in range(3))
-    assert done.dropped == {"weights": 3, "checkpoints": 3}
+    done, _ = pack(study)
+    assert done["runs"] == sorted(tiny(seed).hash for seed in range(3))
+    assert done["dropped"] == {"weights": 3, "checkpoints": 3}
     assert sorted(path.name for path in study.iterdir()) == ["metrics.jsonl.xz", "runs.jsonl", "traces.jsonl.xz"]
     before = {path.name: path.read_bytes() for path in study.iterdir()}
     unpack(study, tmp_path / "copy")
@@ -101,7 +101,7 @@ def test_packed_runs_are_not_trained_again(study, trained):
 def test_more_runs_are_added(study):
     pack(study)
     run(tiny(seed=3), study)
-    assert pack(study).runs == [tiny(seed=3).hash]
+    assert pack(study)[0]["runs"] == [tiny(seed=3).hash]
     assert sorted(run.config.seed for run in read_runs(study)) == [0, 1, 2, 3]
     assert all(run.stored.metrics() and run.stored.trace() for run in read_runs(study))
 
@@ -118,9 +118,9 @@ def test_what_is_unfinished_damaged_or_in_use_is_left(study):
     (damaged / "metrics.jsonl").write_text("{")
     run(tiny(seed=4), study)
     with holding(held):
-        done = pack(study)
-    assert done.runs == [tiny(seed=4).hash]
-    assert sorted(done.left) == sorted(path.name for path in (unfinished, damaged, held))
+        done, _ = pack(study)
+    assert done["runs"] == [tiny(seed=4).hash]
+    assert sorted(done["left"]) == sorted(path.name for path in (unfinished, damaged, held))
     assert all(path.is_dir() for path in (unfinished, damaged, held))
 
 

@@ -27,7 +27,9 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def folder(run, tmp_path_factory):
-    return export_run(run, tmp_path_factory.mktemp("exported") / "model").folder
+    path = tmp_path_factory.mktemp("exported") / "model"
+    export_run(run, path)
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +70,7 @@ print(json.dumps({"logits": logits.tolist(), "written": tokenizer.batch_decode(r
 def test_logits_are_those_of_the_run(position, tmp_path):
     run = trained(tmp_path / "runs", position, steps=2, test_instances=2)
     _, _, model = ldhd.load_run(run)
-    again = LdhdForCausalLM.from_pretrained(export_run(run, tmp_path / "model").folder)
+    again = LdhdForCausalLM.from_pretrained(export_run(run, tmp_path / "model")[0]["folder"])
     tokens = torch.arange(16)[None]
     with torch.no_grad():
         torch.testing.assert_close(again(tokens).logits, model(tokens), rtol=0, atol=1e-6)
@@ -189,7 +191,7 @@ def test_a_table_that_is_too_short_is_refused(tmp_path, capsys):
     assert (code, err.count("\n")) == (2, 1)
     assert "longer than the table of 14; raise table_size" in err
     assert not (tmp_path / "model").exists()
-    model = LdhdForCausalLM.from_pretrained(export_run(run, tmp_path / "model").folder)
+    model = LdhdForCausalLM.from_pretrained(export_run(run, tmp_path / "model")[0]["folder"])
     with pytest.raises(ValueError, match="absolute: position 14 is beyond the table of 14"):
         model(torch.zeros(1, 15, dtype=torch.long))
 

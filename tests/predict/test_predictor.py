@@ -10,7 +10,7 @@ from ldhd.positions import POSITIONS, RPE, Position, RPEAbsolute, RPESquare, Sum
 from ldhd.predict import predict, predict_layers
 from ldhd.predict.analysis import Analysis, Head
 from ldhd.predict.grpe import predict_grpe
-from ldhd.predict.paper import LAYERS, PAPER_OUTCOMES
+from ldhd.predict.paper import PAPER_OUTCOMES
 from ldhd.predict.shapes import TaskShapes
 from ldhd.predict.views import views
 from ldhd.predict.witness import find_witness
@@ -40,7 +40,7 @@ class TestPaper:
         softmax, linear = set(), set()
         for known in PAPER_OUTCOMES:
             scales = known.train_scales, known.test_scales
-            found = predict(TASKS[known.task], make(known.position), *scales, LAYERS)
+            found = predict(TASKS[known.task], make(known.position), *scales, layers=12)
             if found.verdict != known.outcome:
                 softmax.add((known.task, known.position))
             if found.linear != known.outcome:

@@ -4,6 +4,7 @@ import math
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import Record, make_config
+from ldhd.experiments.groups import group_runs
 from ldhd.files import write_json, write_lines
 from ldhd.statistics import wilson
 
@@ -41,9 +42,19 @@ def plain_record(position="rpe", seed=0, exact=(1.0, 0.0), fitted=True, model="s
         for scale, value in zip((5, 10), exact, strict=True)
     ]
     return Record(
-        hash=f"{position}{seed}", task="copy", position=position, model=model, seed=seed, train_scales=[1, 2, 3, 4, 5],
+        hash=f"{position}{seed}{model}", task="copy", position=position, model=model, seed=seed,
+        train_scales=[1, 2, 3, 4, 5],
         fitted=fitted, results=results, steps=1, seconds=1.0, threads=1, version="0", commit=None, command="",
     )  # fmt: skip
+
+
+def grouped(records):
+    """The groups of records of copy, whose configs differ in embedding, model and seed."""
+    configs = {}
+    for record in records:
+        config = make_config("copy", "rpe", model=record.model, seed=record.seed, built=False)
+        configs[record.hash] = config.model_copy(update={"position": record.position})
+    return group_runs(records, configs)
 
 
 def metrics_of(fitted=True, whole=True):

@@ -5,34 +5,21 @@ from dataclasses import replace
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from ldhd.evaluate import ScaleResult
-from ldhd.experiments import Record
-from ldhd.experiments.groups import Group, group_runs
+from ldhd.experiments.groups import Group
 from ldhd.positions import POSITIONS
 from ldhd.report.figures.accuracy import MOST_BANDS, accuracy_figure, accuracy_panels
 from ldhd.report.figures.marks import HeatMap, Line, Text
 from ldhd.report.figures.strings import string_figure, string_picture
 from ldhd.report.render_matplotlib import draw, save_figure
 from ldhd.report.render_plotly import to_plotly
-from report.samples import config_of, record_of, trace_of
-
-
-def seed_of(position="rpe", seed=0, exact=(1.0, 0.0), fitted=True):
-    results = [
-        ScaleResult(scale=scale, n=10, exact=value, low=0.0, high=1.0, per_token=value, per_position=[1.0, value])
-        for scale, value in zip((5, 10), exact, strict=True)
-    ]
-    return Record(
-        hash=f"{position}{seed}", task="copy", position=position, model="small", seed=seed,
-        train_scales=[1, 2, 3, 4, 5], fitted=fitted, results=results, steps=1, seconds=1.0, threads=1, version="0",
-        commit=None, command="",
-    )  # fmt: skip
+from report.samples import config_of, grouped, record_of, trace_of
+from report.samples import plain_record as seed_of
 
 
 @pytest.mark.parametrize(("suffix", "magic"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
 def test_a_figure_is_saved_as_its_suffix_says(tmp_path, suffix, magic):
     records = [seed_of(), seed_of(seed=1), seed_of("rpe-square", exact=(1.0, 1.0)), seed_of("my:Own", exact=(0.9, 0.5))]
-    path = save_figure(accuracy_figure(group_runs(records)), tmp_path / "sub" / f"figure.{suffix}")
+    path = save_figure(accuracy_figure(grouped(records)), tmp_path / "sub" / f"figure.{suffix}")
     assert path.read_bytes().startswith(magic)
 
 
@@ -48,7 +35,7 @@ def points_of(lines):
 def test_accuracy_is_shaded_banded_and_dotted():
     """What print shows: the training range, a line a group at its mean, the 95 % band, every seed."""
     records = [seed_of(exact=(1.0, 0.2)), seed_of(seed=1, exact=(1.0, 0.6)), seed_of("rope")]
-    (axes,) = draw(accuracy_figure(group_runs(records))).axes
+    (axes,) = draw(accuracy_figure(grouped(records))).axes
     lines = {line.get_label(): list(line.get_ydata()) for line in labelled(axes)}
     assert lines == {"RPE, 2 seeds": [1.0, pytest.approx(0.4)], "RoPE, 1 seed": [1.0, 0.0]}
     band = axes.collections[0].get_paths()[0].vertices
@@ -62,7 +49,7 @@ def test_accuracy_is_shaded_banded_and_dotted():
 def test_page_and_print_show_the_same_numbers():
     """Both renderers read one figure: the same lines, bands and points, under the same names."""
     records = [seed_of(exact=(1.0, 0.2)), seed_of(seed=1, exact=(1.0, 0.6), fitted=False), seed_of("none")]
-    figure = accuracy_figure(group_runs(records), links={"rpe": "cell-0", "none": "cell-1"})
+    figure = accuracy_figure(grouped(records), links={"rpe": "cell-0", "none": "cell-1"})
     (axes,) = draw(figure).axes
     traces = to_plotly(figure, 400)["data"]
     means = {trace["name"]: (trace["x"], trace["y"]) for trace in traces if trace["meta"] == "mean"}
@@ -79,7 +66,7 @@ def test_page_and_print_show_the_same_numbers():
 
 def test_a_legend_is_never_cut():
     """The figure grows by what a legend with long labels takes, and titles shrink to its width."""
-    groups = [replace(group, label=f"rpe ({'very ' * 20}long)") for group in group_runs([seed_of(), seed_of("rope")])]
+    groups = [replace(group, label=f"rpe ({'very ' * 20}long)") for group in grouped([seed_of(), seed_of("rope")])]
     figure = draw(accuracy_figure(groups, title="very long " * 20))
     FigureCanvasAgg(figure).draw()
     (legend,) = figure.legends
@@ -109,7 +96,7 @@ def test_the_first_anchor_and_the_strongest_head_are_printed():
 def test_a_panel_for_each_task_and_every_embedding_named_once():
     groups = {
         task: [
-            Group(task, name, "small", (record_of(config_of(task, name), beyond=far),), label=name)
+            Group(task, name, "small", (record_of(config_of(task, name), beyond=far),), None, (), name)
             for name, far in found.items()
         ]
         for task, found in {"copy": {"rpe-square": 1.0, "rpe": 0.0}, "parity": {"rpe": 0.5}}.items()
@@ -132,7 +119,7 @@ def test_a_panel_for_each_task_and_every_embedding_named_once():
 def test_bands_are_left_out_where_they_would_hide_each_other():
     for count, bands in ((MOST_BANDS, MOST_BANDS), (MOST_BANDS + 1, 0)):
         records = tuple(record_of(config_of("copy", "rpe", seed), beyond=0.5) for seed in (0, 1))
-        groups = [Group("copy", "rpe", "small", records, label=str(number)) for number in range(count)]
+        groups = [Group("copy", "rpe", "small", records, None, (), str(number)) for number in range(count)]
         (axes,) = draw(accuracy_panels({"copy": groups}, "far")).axes
         assert len(labelled(axes)) == count
         assert len(axes.collections) == bands

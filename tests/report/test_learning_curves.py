@@ -3,17 +3,17 @@
 import pytest
 
 from ldhd.experiments.groups import group_runs
-from ldhd.report.figures.errors import carry_panel, error_panel
+from ldhd.report.figures.accuracy import carry_panel, error_panel
 from ldhd.report.figures.learning_curves import MOST_ROWS, explanation, learning_curve, learning_curve_figure
 from report.samples import config_of, metrics_of, record_of
 
 
 def group_of(outcomes, carries=None):
     """A group of (within, beyond) for each seed."""
-    records = [
-        record_of(config_of(seed=k), beyond, within, carries) for k, (within, beyond) in enumerate(outcomes)
-    ]  # fmt: skip
-    return group_runs(records)[0]
+    configs = [config_of(seed=seed) for seed in range(len(outcomes))]
+    rows = zip(configs, outcomes, strict=True)
+    records = [record_of(config, beyond, within, carries) for config, (within, beyond) in rows]
+    return group_runs(records, {config.hash: config for config in configs})[0]
 
 
 def test_outcomes_of_seeds():

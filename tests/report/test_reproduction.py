@@ -74,7 +74,7 @@ def test_every_view_has_a_figure():
         preset = PRESETS[name]
         configs = preset.configs("quick")
         groups = preset_groups(preset, configs, [record_of(config) for config in configs])
-        figure = preset_figures(preset, groups, list(outcomes(preset, groups)))[preset.file_name]
+        figure = preset_figures(preset, groups, list(outcomes(preset, groups, {})))[preset.file_name]
         assert any(panel.marks for panel in figure.panels)
 
 
@@ -94,7 +94,7 @@ def test_shares_of_priming_are_named_once_below_the_panels():
 def test_peers_are_drawn_as_curves_too_each_task_with_all_embeddings(tmp_path):
     configs = PRESETS["peers"].configs("quick")
     records = [record_of(config, beyond=1.0 if config.position == "latent-window" else 0.0) for config in configs]
-    written = write_preset(PRESETS["peers"], "quick", configs, records, tmp_path, "ldhd reproduce peers")
+    written = write_preset(PRESETS["peers"], "quick", configs, records, tmp_path, "ldhd reproduce peers", {})
     assert {Path(path).name for path in written["figures"]} == {
         f"peers{which}.{kind}" for which in ("", "-curves") for kind in ("png", "pdf")
     }

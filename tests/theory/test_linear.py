@@ -9,7 +9,6 @@ from ldhd.theory.linear import (
     fixed_direction_learner,
     free_direction_learner,
     linear_error,
-    normal_points,
     plane_settings,
 )
 
@@ -36,7 +35,7 @@ def test_the_error_floor_is_the_angle():
 
 
 def test_nothing_beyond_the_training_space_gets_weight():
-    points = normal_points(np.random.default_rng(0), 30, dimension=5, free=2)
+    points = np.pad(np.random.default_rng(0).normal(size=(30, 2)), ((0, 0), (0, 3)))
     learned = free_direction_learner(points, np.sign(points[:, 0]))
     assert np.allclose(learned.weights[2:], 0)
     assert not np.any(points[:, 2:])
@@ -45,7 +44,7 @@ def test_nothing_beyond_the_training_space_gets_weight():
 def test_two_concepts_alike_in_training_cannot_both_be_learned():
     """Whatever is learned, the errors on both add up to the probability that they differ."""
     mirrored = LinearClassifier(CONCEPT.weights * [1, 1, -1, -1], 0.3)
-    points = normal_points(np.random.default_rng(0), 100, dimension=4, free=2)
+    points = np.pad(np.random.default_rng(0).normal(size=(100, 2)), ((0, 0), (0, 2)))
     assert np.array_equal(CONCEPT(points), mirrored(points))
     difference = linear_error(lambda points, labels: mirrored, CONCEPT, 2, 0)
     both = [linear_error(free_direction_learner, concept, 2, 100) for concept in (CONCEPT, mirrored)]

@@ -7,8 +7,8 @@ import torch
 from ldhd.bench.ratio import Case, in_turn, summary
 from ldhd.experiments import RunConfig
 from ldhd.experiments.loading import new_model, run_task
+from ldhd.experiments.preset import depth
 from ldhd.experiments.presets import PRESETS
-from ldhd.experiments.views import depth
 from ldhd.train import TrainingData, new_state
 from ldhd.train.loop import update
 

@@ -55,10 +55,7 @@ def point_indices(points: Points) -> NDArray[np.int64]:
 
 
 def scale(points: Any) -> NDArray[np.int64]:
-    """n(x) of each row, the least n with x in X_n: the largest k with x_k = -1, 0 if there is none.
-
-    (1, -1, 1) has scale 2 and (1, 1, 1) scale 0.
-    """
+    """n(x) of each row: the least n with x in X_n, the largest k with x_k = -1, 0 for a row of ones."""
     points = check_points(points)
     return np.max((points < 0) * np.arange(1, points.shape[1] + 1), axis=1, initial=0)
 

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldhd.boolean.basis import Basis, FourierBasis, Key
+from ldhd.boolean.basis import Basis, Expansion, FourierBasis, Key
 from ldhd.boolean.cube import Points, check_points, cube_points, point_indices
-from ldhd.boolean.expansion import Expansion
 from ldhd.boolean.function import BooleanFunction, FourierCoefficients
 from ldhd.boolean.layers import solve_layers
 from ldhd.boolean.rational import to_fractions

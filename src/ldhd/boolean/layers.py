@@ -11,7 +11,6 @@ Each layer is strictly convex, so the answer is unique. The T_d are found from d
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,14 +28,8 @@ RANK_TOLERANCE = 1e-10
 SPAN_TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True)
-class Layer:
-    """The elements of one degree: `values` is M_d, `tests` is T_d, `inverse` gives shortest solutions of B_d a = c."""
-
-    keys: Sequence[Key]
-    values: NDArray[Any]
-    tests: NDArray[Any]
-    inverse: NDArray[Any]
+Layer = tuple[Sequence[Key], NDArray[Any], NDArray[Any], NDArray[Any]]
+"""The elements of one degree d, M_d, T_d, and the matrix that gives the shortest solutions of B_d a = c."""
 
 
 def solve_layers(points: Points, values: NDArray[Any], basis: Basis, exact: bool) -> dict[Key, Any]:
@@ -44,17 +37,17 @@ def solve_layers(points: Points, values: NDArray[Any], basis: Basis, exact: bool
     layers = (_exact_layers if exact else _float_layers)(points, values, basis)
     coefficients: dict[Key, Any] = {}
     residual = values
-    for layer in reversed(layers):
-        solution = layer.inverse @ (layer.tests @ residual)
+    for keys, block, tests, inverse in reversed(layers):
+        solution = inverse @ (tests @ residual)
         # An empty sum of fractions is the integer 0.
         solution = to_fractions(solution) if exact else solution
-        residual = residual - layer.values @ solution
-        coefficients.update(zip(layer.keys, solution.tolist(), strict=True))
+        residual = residual - block @ solution
+        coefficients.update(zip(keys, solution.tolist(), strict=True))
     return coefficients
 
 
 def _float_layers(points: Points, values: NDArray[np.float64], basis: Basis) -> list[Layer]:
-    layers = []
+    layers: list[Layer] = []
     reached = np.zeros((len(points), 0))  # an orthonormal basis of the range of all M_e with e < d
     squared_norm = 0.0
     for keys, block in _blocks(points, basis, exact=False):
@@ -63,7 +56,7 @@ def _float_layers(points: Points, values: NDArray[np.float64], basis: Basis) -> 
         rank = int(np.sum(singular > RANK_TOLERANCE * squared_norm**0.5))
         # A small singular value magnifies what is left of `reached`; once more, and it is gone.
         new = _outside(reached, left[:, :rank])
-        layers.append(Layer(keys, block, new.T, right[:rank].T / singular[:rank]))
+        layers.append((keys, block, new.T, right[:rank].T / singular[:rank]))
         reached = np.concatenate([reached, new], axis=1)
         if reached.shape[1] == len(points):
             return layers
@@ -76,11 +69,11 @@ def _float_layers(points: Points, values: NDArray[np.float64], basis: Basis) -> 
 
 
 def _exact_layers(points: Points, values: Rational, basis: Basis) -> list[Layer]:
-    layers = []
+    layers: list[Layer] = []
     free = identity(len(points))  # combinations of points on which all M_e with e < d vanish
     for keys, block in _blocks(points, basis, exact=True):
         rows, tests, free = pivots(free @ block, free)
-        layers.append(Layer(keys, block, tests, right_inverse(rows)))
+        layers.append((keys, block, tests, right_inverse(rows)))
         if not len(free):
             return layers
     if np.any(free @ values):

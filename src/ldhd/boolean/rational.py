@@ -10,10 +10,7 @@ Rational = NDArray[np.object_]
 
 
 def to_fractions(values: Any) -> Rational:
-    """The same numbers as fractions; a float stands for the binary fraction it is, 0.5 for 1/2 but 0.1 for a neighbour.
-
-    ValueError quoting the first entry that is no finite number.
-    """
+    """The same numbers as fractions, a float as the binary fraction it is; ValueError for anything else."""
     array = np.asarray(values)
     result = np.empty(array.shape, object)
     for position, value in enumerate(array.astype(object).flat):

@@ -80,8 +80,7 @@ def export(
     from ldhd.hf import export_run
 
     scales = None if test_scales is None else parse_range(test_scales, "--test-scales")
-    exported = export_run(folder, out, test_scales=scales, instances=instances, lm_eval=lm_eval)
-    print_result(exported.document(), exported.view(), as_json)
+    print_result(*export_run(folder, out, test_scales=scales, instances=instances, lm_eval=lm_eval), as_json)
 
 
 def pack(
@@ -94,8 +93,7 @@ def pack(
     """
     from ldhd.experiments import packing
 
-    packed = packing.pack(folder)
-    print_result(packed.document(), packed.view(), as_json)
+    print_result(*packing.pack(folder), as_json)
 
 
 def unpack(
@@ -108,5 +106,4 @@ def unpack(
     """Write the runs of a packed study as folders again, without the weights that packing dropped."""
     from ldhd.experiments import packing
 
-    unpacked = packing.unpack(study, out)
-    print_result(unpacked.document(), unpacked.view(), as_json)
+    print_result(*packing.unpack(study, out), as_json)

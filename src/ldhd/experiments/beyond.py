@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ldhd.experiments.defaults import defaults_of
-from ldhd.experiments.preset import SIX, Preset, PresetPart
-from ldhd.experiments.views import Depths, Grid, Tasks, View
+from ldhd.experiments.preset import SIX, Depths, Grid, Preset, PresetPart, Tasks, View
 
 FAR = PresetPart("copy", ("latent-window",), test_scales=(*range(1, 11), 20, 50, 100), model="small")
 RECORD = tuple(
@@ -44,10 +43,7 @@ PEERS_MODEL: dict[str, Any] = {
 
 
 def _others(own: PresetPart, positions: tuple[str, ...], layers: int = 2) -> PresetPart:
-    """Return a part with other embeddings on a task of the record, trained for as many steps.
-
-    All have two layers by default, since multiplication and division need them with most embeddings.
-    """
+    """Return a part with other embeddings on a task of the record; most need two layers to multiply and divide."""
     settings = {**PEERS_MODEL, "model.layers": layers, "train.steps": own.settings["train.steps"]}
     return replace(own, positions=positions, settings=settings)
 
@@ -86,14 +82,8 @@ ABLATED: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 """The variants of the recipe, each with one change; all of them are run on copy and addition."""
 HARDER = (
-    "train.settle",
-    "position.unique",
-    "model.sharpen",
-    "model.null_lead",
-    "model.mlps",
-    "model.weight_std",
-    "train.learning_rate",
-    "train.samples",
+    *("model.sharpen", "model.null_lead", "model.mlps", "model.weight_std", "position.unique"),
+    *("train.settle", "train.learning_rate", "train.samples"),
 )
 """The settings whose changes are also run on multiplication, which takes twice as long."""
 

@@ -149,10 +149,9 @@ def make_configs(
     built: bool = True,
     **options: Any,
 ) -> list[RunConfig]:
-    """Make a config for each position and seed.
+    """Make a config for each position and seed; `options` are the other arguments of `make_config`.
 
-    A setting `position.X` goes to every position that has the option X; ValueError if none has. All other arguments
-    are those of `make_config`.
+    A setting `position.X` goes to every position that has the option X; ValueError if none has.
     """
     if len(set(positions)) != len(positions):
         raise ValueError(f"a position is named twice in {','.join(positions)}")

@@ -9,7 +9,7 @@ on two devices would be counted as two seeds.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
 from pydantic import BaseModel
@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.folder import Record
 from ldhd.parsing import format_range
-from ldhd.statistics import Mean, Share, mean_interval, success_rate
+from ldhd.statistics import Mean, Share, mean_interval, wilson
 
 GENERALISES, FAILS, ENOUGH_SEEDS = 0.9, 0.5, 3
 """Bounds of the median exact match at the largest test scale, and the number of fitted seeds that a verdict needs."""
@@ -31,12 +31,12 @@ class Group:
     position: str
     model: str
     records: tuple[Record, ...]
-    options: tuple[str, ...] = ()
+    config: RunConfig
+    """The config of its first run."""
+    options: tuple[str, ...]
     """The settings, such as `train.steps=100`, in which groups of this task and position differ."""
     label: str = ""
     """A name that no other group of the task has."""
-    config: RunConfig | None = None
-    """The config of its first run, if known."""
 
     @property
     def scales(self) -> list[int]:
@@ -59,19 +59,15 @@ class Group:
         """Return the exact match of every seed at a scale."""
         return [value for record in self.records if (value := record.exact(scale)) is not None]
 
-    def mean(self, scale: int) -> float:
-        """Return the exact match at a scale, averaged over seeds."""
-        return fmean(self.exact(scale))
-
     def interval(self, scale: int) -> Mean:
         """Return the mean over seeds at a scale with its 95 % interval."""
         return mean_interval(self.exact(scale))
 
-    def per_position(self, scale: int) -> list[float]:
-        """Return the accuracy of each answer token at a scale, averaged over seeds."""
+    def per_position(self, scale: int) -> list[Mean]:
+        """Return the accuracy of each answer token at a scale: the mean over seeds with its 95 % interval."""
         rows = [result.per_position for record in self.records for result in record.results if result.scale == scale]
         longest = max(map(len, rows), default=0)
-        return [fmean(row[place] for row in rows if place < len(row)) for place in range(longest)]
+        return [mean_interval([row[place] for row in rows if place < len(row)]) for place in range(longest)]
 
     def succeeded(self, record: Record) -> bool:
         """Return whether a seed fits and reaches 90 % exact match at the largest test scale."""
@@ -79,7 +75,8 @@ class Group:
 
     def success(self) -> Share:
         """Return how many seeds succeeded."""
-        return success_rate([self.succeeded(record) for record in self.records])
+        count, n = sum(self.succeeded(record) for record in self.records), len(self.records)
+        return Share(count, n, *wilson(count, n))
 
     def verdict(self) -> str:
         """Return `generalises`, `fails`, `mixed` or `not fitted`, or `too few seeds` if fewer than three fit."""
@@ -104,23 +101,16 @@ class Group:
         return max(held, default=0) / max(self.train_scales)
 
 
-def group_runs(records: Iterable[Record], configs: Mapping[str, RunConfig] | None = None) -> list[Group]:
-    """Group records by everything but the seed, in the order in which they come.
-
-    `configs` maps the hash of a record to its config. Records without one are grouped by task, embedding and model.
-    """
-    configs = configs or {}
-    members: dict[tuple[str, str, str, str], list[Record]] = {}
+def group_runs(records: Iterable[Record], configs: Mapping[str, RunConfig]) -> list[Group]:
+    """Group records by everything but the seed, in the order in which they come; `configs` are by hash."""
+    members: dict[tuple[str, str], list[Record]] = {}
     for record in records:
-        own = setting(configs[record.hash]) if record.hash in configs else ""
-        members.setdefault((record.task, record.position, record.model, own), []).append(record)
-    firsts = [configs.get(found[0].hash) for found in members.values()]
-    options = iter(differences([config for config in firsts if config is not None]))
+        members.setdefault((record.model, setting(configs[record.hash])), []).append(record)
+    firsts = [configs[found[0].hash] for found in members.values()]
     groups = []
-    for ((task, position, model, _), found), config in zip(members.items(), firsts, strict=True):
+    for ((model, _), found), config, options in zip(members.items(), firsts, differences(firsts), strict=True):
         by_seed = tuple(sorted(found, key=lambda record: record.seed))
-        differing = () if config is None else next(options)
-        groups.append(Group(task, position, model, by_seed, differing, config=config))
+        groups.append(Group(config.task, config.position, model, by_seed, config, options))
     return [replace(group, label=_label(group, groups)) for group in groups]
 
 
@@ -152,10 +142,7 @@ def settings_of(config: RunConfig) -> dict[str, Any]:
 
 
 def differences(configs: Sequence[RunConfig]) -> list[tuple[str, ...]]:
-    """Return for each config the settings, such as `train.steps=100`, that differ within its task and position.
-
-    Options that a model's name stands for are left out.
-    """
+    """Return for each config the settings, such as `train.steps=100`, that differ within its task and position."""
     rows = [
         # scales as a range, everything else as it is
         {key: format_range(value) if isinstance(value, tuple) else value for key, value in settings_of(config).items()}

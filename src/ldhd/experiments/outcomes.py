@@ -47,19 +47,18 @@ def preset_groups(preset: Preset, configs: Sequence[RunConfig], records: Sequenc
     firsts = [seeds[0] for seeds in by_setting(configs)]
     labels = dict(zip(map(setting, firsts), preset.view.labels(firsts), strict=True))
     groups = group_runs(records, {config.hash: config for config in configs})
-    return [replace(group, label=labels[setting(group.config)]) for group in groups if group.config is not None]
+    return [replace(group, label=labels[setting(group.config)]) for group in groups]
 
 
-def outcomes(
-    preset: Preset, groups: Sequence[Group], predicted: Mapping[str, str | None] | None = None
-) -> Iterator[Outcome]:
+def outcomes(preset: Preset, groups: Sequence[Group], predicted: Mapping[str, str | None]) -> Iterator[Outcome]:
     """Yield the outcome of each group; `predicted` maps the hash of a run to the verdict of the predictor."""
     means = {(group.task, group.label): mean(group.exact(group.scales[-1])) for group in groups}
     best = max(means.values(), default=0.0)
     for group in groups:
         config, exact = group.config, means[group.task, group.label]
-        assert config is not None
         claim = preset.claim(config)
+        agreement = {"high": exact >= GENERALISES, "low": exact <= FAILS, "guess": exact <= GUESS}
+        agreement["between"] = CHANCE < exact <= means.get((group.task, "rpe-square"), best)
         model = outline(config.model_options, config.position, config.position_options)
         yield Outcome(
             task=group.task,
@@ -72,11 +71,11 @@ def outcomes(
             exact=exact,
             by_seed=tuple(group.exact(group.scales[-1])),
             claim=claim,
-            agrees=_agrees(claim, exact, means.get((group.task, "rpe-square"), best)),
+            agrees=agreement.get(claim),
             factor=group.factor(),
             parameters=sum(weights.numel() for weights in model.parameters()),
             seconds=round(mean(record.seconds for record in group.records), 1),
-            predicted=(predicted or {}).get(config.hash),
+            predicted=predicted.get(config.hash),
         )
 
 
@@ -93,8 +92,3 @@ def smallest_depths(found: Sequence[Outcome]) -> list[Outcome]:
         if outcome.layers == least or (key in chosen and 2 * chosen[key].fitted <= chosen[key].seeds):
             chosen[key] = replace(outcome, label=outcome.position)
     return list(chosen.values())
-
-
-def _agrees(claim: Claim, exact: float, rpe_square: float) -> bool | None:
-    within = {"high": exact >= GENERALISES, "low": exact <= FAILS, "guess": exact <= GUESS}
-    return {**within, "between": CHANCE < exact <= rpe_square}.get(claim)

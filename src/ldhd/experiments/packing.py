@@ -4,46 +4,22 @@ import contextlib
 import json
 import lzma
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ldhd.experiments.folder import RunFolder
-from ldhd.experiments.studies import PackedRun, Study
+from ldhd.experiments.studies import Study
 from ldhd.files import BadFileError, load_json, sealed, write_bytes, write_json, write_value
 from ldhd.lease import HeldError, holding
 
 
-@dataclass(frozen=True)
-class Conversion:
-    """What `pack` or `unpack` has done."""
-
-    study: Path
-    runs: list[str]
-    """Hashes of the runs that were converted."""
-    left: dict[str, str] = field(default_factory=dict)
-    """Folders that were left as they are, and why."""
-    dropped: dict[str, int] = field(default_factory=dict)
-    """Kinds of files that were not kept, and of how many runs."""
-
-    def document(self) -> dict[str, Any]:
-        return {**asdict(self), "study": str(self.study)}
-
-    def view(self) -> Iterator[str]:
-        yield f"{len(self.runs)} runs: {self.study}"
-        for name, count in self.dropped.items():
-            yield f"dropped: {name} of {count} runs"
-        for name, reason in self.left.items():
-            yield f"left as it is: {name}: {reason}"
-
-
-def pack(path: Path) -> Conversion:
+def pack(path: Path) -> tuple[dict[str, Any], list[str]]:
     """Pack the finished runs of a folder into `runs.jsonl` and the compressed files beside it.
 
     Runs that are packed already stay in the file. Unfinished or damaged runs, and those another process works on, are
     left as they are. Run folders, with their weights and checkpoints, are removed only after the packed study has been
-    read back and agrees with them.
+    read back and agrees with them. Returns what was done, as a document and as lines of text.
     """
     folders, left = _finished_folders(path)
     if not folders:
@@ -53,7 +29,7 @@ def pack(path: Path) -> Conversion:
     runs = {name: run.line for name, run in study.packed_by_hash.items()}
     if len(runs) < len(study.packed):
         raise BadFileError(f"{study.runs_path} is damaged; nothing was packed")
-    metrics, traces = dict(study.packed_metrics), dict(study.packed_traces)
+    metrics, traces = (dict(study.compressed_lines(file)) for file in (study.metrics_path, study.traces_path))
     for folder in folders:
         name = folder.path.name
         runs[name] = _line(folder)
@@ -76,35 +52,34 @@ def pack(path: Path) -> Conversion:
             packed.append(folder.path.name)
         except HeldError as error:
             left[folder.path.name] = str(error)
-    return Conversion(study.runs_path, packed, left, {kind: count for kind, count in counts.items() if count})
+    dropped = {kind: count for kind, count in counts.items() if count}
+    lines = [f"{len(packed)} runs: {study.runs_path}"]
+    lines += [f"dropped: {kind} of {count} runs" for kind, count in dropped.items()]
+    lines += [f"left as it is: {name}: {reason}" for name, reason in left.items()]
+    return {"study": str(study.runs_path), "runs": packed, "left": left, "dropped": dropped}, lines
 
 
-def unpack(path: Path, out: Path | None = None) -> Conversion:
-    """Write the runs of a packed study as folders in `out`.
-
-    Without `out` they are written beside the packed files, which are then removed.
-    """
+def unpack(path: Path, out: Path | None = None) -> tuple[dict[str, Any], list[str]]:
+    """Write the runs of a packed study as folders in `out`, by default in place of it; returns what `pack` does."""
     study = Study(path)
     if not study.packed:
         raise ValueError(f"{path} holds no packed study: there is no {study.runs_path.name} with runs in it")
-    for run in study.packed:
-        _unpack_run(run, RunFolder((out or path) / run.record().hash))
+    names = [run.record().hash for run in study.packed]
+    for name, run in zip(names, study.packed, strict=True):
+        folder = RunFolder((out or path) / name)
+        with holding(folder.path):
+            write_value(folder.config_path, run.line["config"])
+            folder.write_metrics(run.metrics())
+            with contextlib.suppress(FileNotFoundError):  # not every trace is kept
+                write_json(folder.trace_path, run.trace())
+            write_value(folder.record_path, run.line["record"])
+            if folder.finished(run.config()) != run.record():
+                raise BadFileError(f"{folder.path} does not agree with {run.source}; the packed study is kept")
     if out is None:
         for file in (study.runs_path, study.metrics_path, study.traces_path):
             file.unlink(missing_ok=True)
-    return Conversion(out or path, [run.record().hash for run in study.packed])
-
-
-def _unpack_run(run: PackedRun, folder: RunFolder) -> None:
-    """Write the folder of a packed run; BadFileError unless it is then finished with the same record."""
-    with holding(folder.path):
-        write_value(folder.config_path, run.line["config"])
-        folder.write_metrics(run.metrics())
-        with contextlib.suppress(FileNotFoundError):  # not every trace is kept
-            write_json(folder.trace_path, run.trace())
-        write_value(folder.record_path, run.line["record"])
-        if folder.finished(run.config()) != run.record():
-            raise BadFileError(f"{folder.path} does not agree with {run.source}; the packed study is kept")
+    document = {"study": str(out or path), "runs": names, "left": {}, "dropped": {}}
+    return document, [f"{len(names)} runs: {out or path}"]
 
 
 def _finished_folders(path: Path) -> tuple[list[RunFolder], dict[str, str]]:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -36,15 +35,8 @@ VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
 """The registered variants: every embedding with its default options, then with other limits of distance and offset."""
 
 
-@dataclass(frozen=True)
-class NamedPrediction:
-    """A prediction together with the options of its embedding."""
-
-    prediction: Prediction
-    options: PositionOptions
-
-    def document(self) -> dict[str, Any]:
-        return {**self.prediction.document(), "position_options": self.options}
+NamedPrediction = tuple[Prediction, PositionOptions]
+"""A prediction together with the options of its embedding."""
 
 
 def enumerable_positions() -> list[str]:
@@ -105,9 +97,8 @@ def designed(
     found = design(source, scales, test_scales, layers)
     embeddings: dict[str, tuple[bool, str]] = {}
     for position in enumerable_positions():
-        (named,) = _predict(name, source, position, {}, scales, test_scales, (layers,))
-        refines = found.refined_by(build_position(position, named.options))
-        embeddings[position] = refines, named.prediction.verdict
+        ((prediction, options),) = _predict(name, source, position, {}, scales, test_scales, (layers,))
+        embeddings[position] = found.refined_by(build_position(position, options)), prediction.verdict
     return found, embeddings
 
 
@@ -123,13 +114,12 @@ def registered_matrix() -> tuple[int, Iterator[NamedPrediction]]:
     return 2 * len(matrix), found
 
 
-def entry(named: NamedPrediction) -> dict[str, Any]:
+def entry(prediction: Prediction, options: PositionOptions) -> dict[str, Any]:
     """Return a prediction as it is registered: in short, with the options on which its relations depend."""
-    document = named.document()
+    document = prediction.document()
     document["slots"] = {slot: value["verdict"] for slot, value in document["slots"].items()}
     document["witness"] = document["witness"] and document["witness"]["words"]
-    document["position_options"] = relation_settings(named.options)
-    return document
+    return {**document, "position_options": relation_settings(options)}
 
 
 def _predict(
@@ -149,7 +139,7 @@ def _predict(
         found = predict_layers(task, embedding, train_scales, test_scales, layers, name=position)
     except ValueError as error:
         raise ValueError(f"{name} with {position}: {error}") from None
-    yield from (NamedPrediction(prediction, options) for prediction in found)
+    yield from ((prediction, options) for prediction in found)
 
 
 def prediction_key(config: RunConfig) -> tuple[Any, ...]:

@@ -1,12 +1,12 @@
-"""Presets: named experiments in several sizes, with the claims about them."""
+"""Presets: named experiments in several sizes, with the claims about them and the views they are shown in."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ldhd.experiments.config import RunConfig, make_config
-from ldhd.experiments.parts import assign_settings
-from ldhd.experiments.views import Panels, View
+from ldhd.experiments.groups import settings_of
+from ldhd.experiments.parts import assign_settings, position_options
 from ldhd.names import lookup_only
 from ldhd.train import TrainConfig
 
@@ -21,13 +21,8 @@ Claim = Literal["high", "low", "guess", "between", "unspecified"]
 two answers; above chance but not above RPE-Square; nothing that can be checked."""
 
 USUAL_CLAIMS: dict[str, Claim] = {
-    "rpe-square": "high",
-    "rpe-absolute": "high",
-    "rpe": "low",
-    "rope": "low",
-    "none": "low",
-    "alibi": "low",
-    "abacus": "between",
+    **{"rpe-square": "high", "rpe-absolute": "high", "abacus": "between"},
+    **{"rpe": "low", "rope": "low", "none": "low", "alibi": "low"},
 }
 
 GPT2: dict[str, Any] = {
@@ -51,6 +46,93 @@ ASSUMED = (
     "GPT-2's own position embedding is left out, its dropout of 0.1 kept",
 )
 """What every preset of size `paper` assumes because the paper does not say it."""
+
+
+class View:
+    """How the groups of a preset are labelled, by default by the embedding; `report.preset_figures` draws each view."""
+
+    def labels(self, configs: Sequence[RunConfig]) -> list[str]:
+        """Return a label for each group, given its first config; labels of one task differ."""
+        return [config.position for config in configs]
+
+
+class Plane(View):
+    """A picture of linear classifiers in the plane, without runs."""
+
+
+class Panels(View):
+    """Exact match against scale, a panel for each embedding."""
+
+
+class Digits(View):
+    """Accuracy of each answer token at the largest scale."""
+
+
+class Tasks(View):
+    """Exact match against scale for one embedding, a panel for each task."""
+
+    def labels(self, configs: Sequence[RunConfig]) -> list[str]:
+        return [config.task for config in configs]
+
+
+class Shares(View):
+    """Exact match against scale, a panel for each embedding with a line for each share of priming instances."""
+
+    def labels(self, configs: Sequence[RunConfig]) -> list[str]:
+        return [f"{config.position}, {self.share(config)}" for config in configs]
+
+    @staticmethod
+    def share(config: RunConfig) -> str:
+        """Return the share of priming instances, such as `0.1 %`."""
+        return f"{100 * config.train.priming_share:g} %"
+
+
+class Depths(View):
+    """The smallest depth at which each embedding fits each task, and the extrapolation factor there."""
+
+    def labels(self, configs: Sequence[RunConfig]) -> list[str]:
+        return [f"{config.position}, {depth(config.model_options.layers)}" for config in configs]
+
+
+@dataclass(frozen=True)
+class Grid(View):
+    """The extrapolation factor of each variant on each task.
+
+    A variant is labelled by what differs from the first run of its task with the same embedding. Embeddings other
+    than the first of a task are named, with the options in which they differ from the defaults.
+    """
+
+    curves: bool = False
+    """Whether exact match against scale is drawn too, a panel for each task."""
+
+    def labels(self, configs: Sequence[RunConfig]) -> list[str]:
+        firsts: dict[str, dict[str, RunConfig]] = {}
+        for config in configs:
+            firsts.setdefault(config.task, {}).setdefault(config.position, config)
+        return [_variant(config, firsts[config.task]) for config in configs]
+
+
+def depth(layers: int) -> str:
+    """Return `1 layer`, `2 layers` and so on."""
+    return f"{layers} layer{'s' * (layers > 1)}"
+
+
+def _variant(config: RunConfig, firsts: dict[str, RunConfig]) -> str:
+    """Label a run, given the first run of its task with each embedding."""
+    baseline, main = firsts[config.position], next(iter(firsts))
+    if config.position == main:
+        return _changes(config, baseline) or main
+    options = position_options(config.position, {})
+    changes = _changes(config, baseline.model_copy(update={"position_options": options}))
+    return f"{config.position} ({changes})" if changes else config.position
+
+
+def _changes(config: RunConfig, baseline: RunConfig) -> str:
+    """Write the settings in which a run differs from another of its task and embedding, those of the position last."""
+    own, usual = settings_of(config), settings_of(baseline)
+    changed = sorted((key for key in own if own[key] != usual[key]), key=lambda key: key.startswith("position."))
+    values = {key: f"{own[key]:g}" if type(own[key]) is float else own[key] for key in changed}
+    return ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in values.items())
 
 
 @dataclass(frozen=True)
@@ -101,10 +183,6 @@ class Preset:
     def file_name(self) -> str:
         return self.file or self.name
 
-    @property
-    def of_paper(self) -> bool:
-        return "paper" in self.sizes
-
     def assumptions(self, size: str) -> list[str]:
         """Return what a size assumes because the paper does not say it."""
         return [*ASSUMED, *self.assumed] if size == "paper" else []
@@ -112,10 +190,7 @@ class Preset:
     def configs(
         self, size: str = "quick", seeds: Sequence[int] | None = None, steps: int | None = None, device: str = "cpu"
     ) -> list[RunConfig]:
-        """Return the configs of all its runs, each stopped after `steps` if that comes first.
-
-        The seeds are those of the size unless others are requested.
-        """
+        """Return the configs of all its runs, by default with the seeds of the size, stopped after `steps`."""
         own = lookup_only(size, self.sizes, "size")
         made = []
         for part in self.parts:

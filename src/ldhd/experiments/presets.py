@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ldhd.experiments.beyond import BEYOND
-from ldhd.experiments.preset import SIX, Preset, PresetPart
-from ldhd.experiments.views import Digits, Plane, Shares, Tasks
+from ldhd.experiments.preset import SIX, Digits, Plane, Preset, PresetPart, Shares, Tasks
 from ldhd.names import lookup_only
 
 COPY_PAPER = {"train.steps": 1000, "train.schedule_steps": 10_000}
@@ -37,10 +36,7 @@ DIVISION = replace(
     PARITY, task="division", settings={"model.layers": 2, "train.samples": "endless", **_training(3000, 2e-3)}
 )
 MOD10 = replace(
-    PARITY,
-    task="addition-mod10",
-    positions=("rpe-absolute", "rpe"),
-    paper={**UNSPECIFIED, "train.learning_rate": 1e-4},
+    PARITY, task="addition-mod10", positions=("rpe-absolute", "rpe"), paper={**UNSPECIFIED, "train.learning_rate": 1e-4}
 )
 PRIMING: tuple[dict[str, Any], ...] = (
     {},
@@ -118,13 +114,7 @@ PAPER = (
         "Copy trained on scales 1-3 and a small share of scale 5",
         "a few large instances keep the model from the interpolator that ignores the rest (remark closing Section 3)",
         tuple(
-            PresetPart(
-                "copy",
-                ("rpe", "rpe-square"),
-                train_scales=(1, 2, 3),
-                settings=primed,
-                paper={**COPY_PAPER, **primed},
-            )
+            PresetPart("copy", ("rpe", "rpe-square"), (1, 2, 3), settings=primed, paper={**COPY_PAPER, **primed})
             for primed in PRIMING
         ),
         view=Shares(),
@@ -140,6 +130,6 @@ def choose(names: Sequence[str]) -> list[Preset]:
     """Return the presets of these names, each once; `all` stands for every preset of the paper."""
     for name in names:
         lookup_only(name, {**PRESETS, "all": None}, "preset")
-    paper = [preset.name for preset in PRESETS.values() if preset.of_paper]
+    paper = [preset.name for preset in PRESETS.values() if "paper" in preset.sizes]
     every = [one for name in names for one in (paper if name == "all" else [name])]
     return [PRESETS[name] for name in dict.fromkeys(every)]

@@ -58,16 +58,6 @@ class Comparison:
         return "hit" if self.predicted == self.measured else "miss"
 
 
-@dataclass(frozen=True)
-class Count:
-    """The outcomes of registered predictions, and the number of settings without one."""
-
-    hits: int = 0
-    misses: int = 0
-    open: int = 0
-    unregistered: int = 0
-
-
 @dataclass
 class Register:
     """The predictions of `results/predictions.json` at each commit; git is asked once for each of them."""
@@ -77,11 +67,8 @@ class Register:
 
     def at(self, commit: str | None) -> list[Entry]:
         """Return the predictions at a commit, or in the working tree if it is None; none if the file is not there."""
-        if commit not in self.known:
-            self.known[commit] = self._read(commit)
-        return self.known[commit]
-
-    def _read(self, commit: str | None) -> list[Entry]:
+        if commit in self.known:
+            return self.known[commit]
         path = self.repository / FILE
         if commit is not None:
             text = git(self.repository, "show", "--end-of-options", f"{commit}:{FILE}")
@@ -93,23 +80,24 @@ class Register:
             found = None
         if not isinstance(found, list):
             raise ValueError(f"{path}{f' at {commit}' if commit else ''} holds no list of predictions")
+        self.known[commit] = found
         return found
 
 
 def compare(runs: Sequence[tuple[RunConfig, Record]], register: Register) -> list[Comparison]:
     """Compare every measured setting with its prediction, the runs that differ in the seed alone together."""
     groups = group_runs([record for _, record in runs], {config.hash: config for config, _ in runs})
-    return [_compare(group, group.config, register) for group in groups if group.config is not None]
+    return [_compare(group, register) for group in groups]
 
 
-def count(rows: Sequence[Comparison]) -> dict[str, Count]:
-    """Count the outcomes, `in-sample` and `out-of-sample` apart."""
+def count(rows: Sequence[Comparison]) -> dict[str, dict[str, int]]:
+    """Count the outcomes of registered predictions, and settings without one, `in-sample` and `out-of-sample` apart."""
     counts = {}
     for name, in_sample in (("in-sample", True), ("out-of-sample", False)):
         own = [row for row in rows if row.in_sample == in_sample]
         outcomes = [row.outcome for row in own if row.registered]
-        hits, misses, still_open = (outcomes.count(outcome) for outcome in ("hit", "miss", "open"))
-        counts[name] = Count(hits, misses, still_open, unregistered=len(own) - len(outcomes))
+        found = {"hits": outcomes.count("hit"), "misses": outcomes.count("miss"), "open": outcomes.count("open")}
+        counts[name] = {**found, "unregistered": len(own) - len(outcomes)}
     return counts
 
 
@@ -138,8 +126,8 @@ def verdict_at(entry: Entry, scale: int) -> str:
     return str(entry["verdict"])
 
 
-def _compare(group: Group, config: RunConfig, register: Register) -> Comparison:
-    largest = max(config.test_scales)
+def _compare(group: Group, register: Register) -> Comparison:
+    config, largest = group.config, max(group.config.test_scales)
     commits = {record.commit for record in group.records} - {None}
     at_commit = {commit: find_entry(register.at(commit), config) for commit in commits}
     before = [(record, entry) for record in group.records if (entry := at_commit.get(record.commit)) is not None]

@@ -5,8 +5,8 @@ learning curve and its trace compressed beside it.
 """
 
 import lzma
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterator
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ class Study:
         self.runs_path = path / "runs.jsonl"
         self.metrics_path = path / "metrics.jsonl.xz"
         self.traces_path = path / "traces.jsonl.xz"
+        self.compressed_lines = cache(_compressed_lines)
 
     def folder(self, config: RunConfig) -> RunFolder:
         """Return the folder of a run, whether or not it exists."""
@@ -46,14 +47,6 @@ class Study:
     def packed_by_hash(self) -> "dict[str, PackedRun]":
         """The packed runs whose lines are not damaged."""
         return {run.hash: run for run in self.packed if run.hash is not None}
-
-    @cached_property
-    def packed_metrics(self) -> dict[str, dict[str, Any]]:
-        return _compressed_lines(self.metrics_path)
-
-    @cached_property
-    def packed_traces(self) -> dict[str, dict[str, Any]]:
-        return _compressed_lines(self.traces_path)
 
 
 class PackedRun:
@@ -91,11 +84,11 @@ class PackedRun:
 
     def metrics(self) -> Metrics:
         path = self.study.metrics_path
-        rows: Metrics = unsealed(self._of(self.study.packed_metrics, path), f"{path}, {self.hash},")["rows"]
+        rows: Metrics = unsealed(self._of(path), f"{path}, {self.hash},")["rows"]
         return rows
 
     def trace(self) -> dict[str, Any]:
-        trace = self._of(self.study.packed_traces, self.trace_path)["trace"]
+        trace = self._of(self.trace_path)["trace"]
         return unsealed(trace, f"{self.trace_path}, {self.hash},")
 
     def finished(self, config: RunConfig) -> Record | None:
@@ -106,9 +99,9 @@ class PackedRun:
             return None
         return record if record.hash == config.hash and stored == config.model_dump(mode="json") else None
 
-    def _of(self, lines: Mapping[str, dict[str, Any]], path: Path) -> dict[str, Any]:
+    def _of(self, path: Path) -> dict[str, Any]:
         try:
-            return lines[str(self.hash)]
+            return self.study.compressed_lines(path)[str(self.hash)]
         except KeyError:
             raise FileNotFoundError(f"{path} holds nothing of run {self.hash}") from None
 

@@ -11,7 +11,7 @@ except ImportError:
     raise MissingPackageError("transformers is not installed; in the folder of ldhd: pip install -e '.[hf]'") from None
 
 from ldhd.hf.configuration import LdhdConfig
-from ldhd.hf.export import Export, character_tokenizer, export_run
+from ldhd.hf.export import character_tokenizer, export_run
 from ldhd.hf.modeling import LdhdForCausalLM
 from ldhd.hf.positioned_gpt2 import PositionedGPT2Config, PositionedGPT2ForCausalLM, swap_position
 
@@ -21,14 +21,5 @@ AutoTokenizer.register(LdhdConfig, fast_tokenizer_class=PreTrainedTokenizerFast,
 AutoConfig.register(PositionedGPT2Config.model_type, PositionedGPT2Config, exist_ok=True)
 AutoModelForCausalLM.register(PositionedGPT2Config, PositionedGPT2ForCausalLM, exist_ok=True)
 
-__all__ = [
-    "Export",
-    "LdhdConfig",
-    "LdhdForCausalLM",
-    "MissingPackageError",
-    "PositionedGPT2Config",
-    "PositionedGPT2ForCausalLM",
-    "character_tokenizer",
-    "export_run",
-    "swap_position",
-]
+__all__ = ["LdhdConfig", "LdhdForCausalLM", "MissingPackageError", "PositionedGPT2Config"]
+__all__ += ["PositionedGPT2ForCausalLM", "character_tokenizer", "export_run", "swap_position"]

@@ -64,6 +64,11 @@ def write_card(
 ) -> None:
     """Write README.md with its figure."""
     layers = config.model_options.layers
+    rows = []
+    for result in results:
+        scale = f"**{result.scale}**" if result.scale in config.train_scales else str(result.scale)
+        exact, low, high, per_token = (100 * x for x in (result.exact, result.low, result.high, result.per_token))
+        rows.append(f"| {scale} | {result.n} | {exact:.1f} | {low:.1f}-{high:.1f} | {per_token:.1f} |")
     text = TEMPLATE.format(
         task=config.task,
         position=config.position,
@@ -77,14 +82,8 @@ def write_card(
         answer=example.answer,
         new_tokens=len(example.answer),
         figure=FIGURE,
-        rows="\n".join(_row(result, result.scale in config.train_scales) for result in results),
+        rows="\n".join(rows),
     )
     write_bytes(folder / "README.md", text.encode())
     title = f"{config.task}, {position_title(config.position)}"
     save_figure(run_figure(results, config.train_scales, config.position, title), folder / FIGURE)
-
-
-def _row(result: ScaleResult, trained: bool) -> str:
-    scale = f"**{result.scale}**" if trained else str(result.scale)
-    interval = f"{100 * result.low:.1f}-{100 * result.high:.1f}"
-    return f"| {scale} | {result.n} | {100 * result.exact:.1f} | {interval} | {100 * result.per_token:.1f} |"

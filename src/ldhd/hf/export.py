@@ -2,8 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from tokenizers.pre_tokenizers import Split
 from transformers import GenerationConfig, PreTrainedTokenizerFast
 from transformers.utils import logging
 
-from ldhd.evaluate import ScaleResult
 from ldhd.evaluate.accuracy import sample_test_instances
 from ldhd.experiments import RunConfig, RunFolder, evaluate_run, load_run
 from ldhd.hf.card import write_card
@@ -24,45 +22,12 @@ from ldhd.hf.modeling import LdhdForCausalLM
 from ldhd.hf.remote_code import auto_map, write_code
 from ldhd.model import GPT
 from ldhd.positions import POSITIONS
-from ldhd.tasks import Task
+from ldhd.report.terminal import Output
 from ldhd.tasks.tokens import CHARACTERS, PADDING, VOCABULARY_SIZE, encode
 
-SPECIAL_TOKENS: dict[str, Any] = {
-    "bos_token_id": encode("b")[0],
-    "eos_token_id": encode("e")[0],
-    "pad_token_id": PADDING,
-}
-
+BEGIN, END = encode("be")
+SPECIAL_TOKENS: dict[str, Any] = {"bos_token_id": BEGIN, "eos_token_id": END, "pad_token_id": PADDING}
 PAD = "<pad>"
-
-
-@dataclass(frozen=True)
-class Export:
-    """An exported folder, and the accuracy that its card reports."""
-
-    folder: Path
-    config: RunConfig
-    results: list[ScaleResult]
-    harness_tasks: list[str]
-    """Names of the tasks for the lm-evaluation-harness: the group first, then one for each scale."""
-
-    def document(self) -> dict[str, Any]:
-        """Return the export as in `ldhd export --json`."""
-        return {
-            "folder": str(self.folder),
-            "hash": self.config.hash,
-            "task": self.config.task,
-            "position": self.config.position,
-            "results": [asdict(result) for result in self.results],
-            "lm_eval": self.harness_tasks,
-        }
-
-    def view(self) -> Iterator[str]:
-        """Yield where the folder is, and the command that evaluates it with the lm-evaluation-harness."""
-        yield f"{self.config.task} {self.config.position}: {self.folder}"
-        if self.harness_tasks:
-            model = f"--model hf --model_args pretrained={self.folder},trust_remote_code=True"
-            yield f"to evaluate it: lm_eval {model} --include_path {self.folder} --tasks {self.harness_tasks[0]}"
 
 
 def export_run(
@@ -72,11 +37,12 @@ def export_run(
     test_scales: tuple[int, ...] | None = None,
     instances: int | None = None,
     lm_eval: bool = False,
-) -> Export:
+) -> Output:
     """Export a run to `folder`, completely or not at all; the folder must not exist.
 
     The card shows the run's own results, or new ones where other scales or another number of instances are asked for;
-    with `lm_eval` the same instances are written as tasks of the lm-evaluation-harness.
+    with `lm_eval` the same instances are written as tasks of the lm-evaluation-harness. The document that is returned
+    names these tasks, the group of all of them first.
     """
     if folder.exists():
         raise ValueError(f"{folder} exists already; export writes a new folder")
@@ -92,13 +58,26 @@ def export_run(
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     try:
-        names = _write(beside, config, task, model, results, lm_eval)
+        _save(model, beside)
+        character_tokenizer().save_pretrained(beside)
+        write_code(beside)
+        example = sample_test_instances(task, max(config.train_scales), 1, config.seed)[0]
+        write_card(beside, config, task, example, model.num_parameters(), results)
+        names: list[str] = []
+        if lm_eval:
+            asked = {found.scale: sample_test_instances(task, found.scale, found.n, config.seed) for found in results}
+            names = write_tasks(beside, config.task, asked)
         beside.chmod(0o755)
         beside.rename(folder)
     except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
         raise
-    return Export(folder, config, results, names)
+    document = {"folder": str(folder), "hash": config.hash, "task": config.task, "position": config.position}
+    view = [f"{config.task} {config.position}: {folder}"]
+    if names:
+        options = f"--model hf --model_args pretrained={folder},trust_remote_code=True"
+        view.append(f"to evaluate it: lm_eval {options} --include_path {folder} --tasks {names[0]}")
+    return {**document, "results": [asdict(result) for result in results], "lm_eval": names}, view
 
 
 def exported(config: RunConfig, gpt: GPT) -> LdhdForCausalLM:
@@ -135,10 +114,7 @@ def character_tokenizer() -> PreTrainedTokenizerFast:
     )
 
 
-def _write(
-    folder: Path, config: RunConfig, task: Task, model: LdhdForCausalLM, results: list[ScaleResult], lm_eval: bool
-) -> list[str]:
-    """Write the files of an export; return the names of the tasks for the lm-evaluation-harness."""
+def _save(model: LdhdForCausalLM, folder: Path) -> None:
     drawn = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # transformers draws one for every file
     try:
@@ -146,11 +122,3 @@ def _write(
     finally:
         if drawn:
             logging.enable_progress_bar()
-    character_tokenizer().save_pretrained(folder)
-    write_code(folder)
-    example = sample_test_instances(task, max(config.train_scales), 1, config.seed)[0]
-    write_card(folder, config, task, example, model.num_parameters(), results)
-    if not lm_eval:
-        return []
-    asked = {result.scale: sample_test_instances(task, result.scale, result.n, config.seed) for result in results}
-    return write_tasks(folder, config.task, asked)

@@ -58,7 +58,11 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
             raise ValueError(f"with log_length it computes in float32, not in {self.dtype}; use dtype=torch.float32")
         wanted = self.config.use_cache if use_cache is None else use_cache
         cache = self._cache(past_key_values, wanted and labels is None and not torch.is_grad_enabled())
-        valid = _valid(attention_mask, input_ids.shape[1])
+        if attention_mask is not None and attention_mask.ndim != 2:
+            found = attention_mask.ndim
+            raise ValueError(f"the attention mask must have two dimensions, batch and tokens, got {found}")
+        # which of the newest tokens are not padding
+        valid = None if attention_mask is None else attention_mask[:, -input_ids.shape[1] :].to(torch.bool)
         penalties: list[Tensor] = []
         logits = self.gpt(input_ids, valid, None if cache is None else cache.state, penalties=penalties)
         kept = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
@@ -76,12 +80,3 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
         if given is not None and given.get_seq_length() > 0:
             raise ValueError(f"an ldhd model continues from a cache of its own, not from a {type(given).__name__}")
         return LdhdCache(self.gpt.new_cache()) if wanted else None
-
-
-def _valid(attention_mask: Tensor | None, queries: int) -> Tensor | None:
-    """Return which of the newest tokens are not padding; None without a mask."""
-    if attention_mask is None:
-        return None
-    if attention_mask.ndim != 2:
-        raise ValueError(f"the attention mask must have two dimensions, batch and tokens, got {attention_mask.ndim}")
-    return attention_mask[:, -queries:].to(torch.bool)

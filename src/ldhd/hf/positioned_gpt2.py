@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel
 from transformers.utils import can_return_tuple
 
-from ldhd.experiments.parts import position_options, position_terms
+from ldhd.experiments.parts import position_options
 from ldhd.hf.attention import NAME, hand_over, refuse_several_texts
 from ldhd.hf.positions import factory_by_name, fill
 from ldhd.positions import POSITIONS, Position
@@ -92,7 +92,6 @@ def swap_position(model: Any, position: str, **options: Any) -> PositionedGPT2Fo
     for term in position.split("+"):
         if term not in swappable():
             raise ValueError(f"cannot swap in {term!r}; choose from {', '.join(swappable())}, or several joined by +")
-    position_terms(position)
     checked = position_options(position, options)
     old = model.config
     values = {key: value for key, value in old.to_diff_dict().items() if key != "model_type"}

@@ -18,14 +18,5 @@ from ldhd.predict.prediction import ASSUMPTIONS, Constraint, Prediction, SlotPre
 from ldhd.predict.predictor import predict, predict_layers
 from ldhd.predict.shapes import ShapeSource, StringShape
 
-__all__ = [
-    "ASSUMPTIONS",
-    "Constraint",
-    "Prediction",
-    "ShapeSource",
-    "SlotPrediction",
-    "StringShape",
-    "Witness",
-    "predict",
-    "predict_layers",
-]
+__all__ = ["ASSUMPTIONS", "Constraint", "Prediction", "ShapeSource", "SlotPrediction", "StringShape", "Witness"]
+__all__ += ["predict", "predict_layers"]

@@ -10,7 +10,7 @@ from ldhd.positions import Position
 from ldhd.predict.cells import CellTable, FailureScales, HeadTable, ScoreOrder, find_failures, unseen_share
 from ldhd.predict.queries import ABSENT, Bools, Ints, Queries
 from ldhd.predict.shapes import StringShape, delimiters
-from ldhd.predict.views import View, ViewPart, choices, views
+from ldhd.predict.views import View, choices, views
 
 MOST_TABLES = 12
 """The largest number of tables in memory: an embedding has many views, and tables of long strings are large."""
@@ -60,7 +60,7 @@ class Analysis:
         self.delimiters = delimiters(test)
         self.slots = list(dict.fromkeys(slot for shape in (*train, *test) for row in shape.needs for slot in row))
         self._queries = cache(partial(Queries, train, test, max(choices(term) for term in position.summands())))
-        self._classes = cache(self._find_classes)
+        self._classes = cache(lambda part, relay: self._queries(relay).classes(part))
         self._cells = lru_cache(MOST_TABLES)(self._number_cells)
         self._failures: dict[tuple[Head, frozenset[tuple[str, Head]]], FailureScales] = {}
         self._training = Analysis(position, train, ()) if test else None
@@ -128,9 +128,6 @@ class Analysis:
         falling = bool(parts) and parts[-1].term.falling
         fixed = _falling_order(known, size * size, values) if falling else {}
         return CellTable(queries, with_null, kinds if falling else cells, fixed)
-
-    def _find_classes(self, part: ViewPart, relay: str | None) -> tuple[Ints, list[Hashable]]:
-        return self._queries(relay).classes(part)
 
 
 def _read_alone(served: Served) -> list[str]:

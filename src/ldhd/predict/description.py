@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from ldhd.predict.shapes import StringShape, check_needs, evenly_spaced
+from ldhd.predict.shapes import ShapeSource, StringShape, check_needs
 from ldhd.tasks.digits import index_of
 
 if sys.version_info >= (3, 11):
@@ -38,11 +38,8 @@ FUNCTIONS: dict[str, Callable[..., int]] = {"max": max, "min": min}
 
 
 @dataclass(frozen=True)
-class Description:
-    """A task that is described by its format and its needs; a `ShapeSource`, so that `predict` takes it as a task.
-
-    Lengths and places are expressions that `evaluate` computes.
-    """
+class Description(ShapeSource):
+    """A task that is described by its format and its needs; its lengths and places are expressions."""
 
     name: str
     fields: tuple[tuple[str, str | None], ...]
@@ -55,10 +52,7 @@ class Description:
     train_scales: tuple[int, ...] = (1, 2, 3, 4, 5)
     enumerated: bool = True
 
-    def shapes(self, scales: Sequence[int]) -> list[StringShape]:
-        return [shape for scale in scales for shape in evenly_spaced(self._shapes(scale))]
-
-    def _shapes(self, scale: int) -> list[StringShape]:
+    def shapes_at(self, scale: int) -> list[StringShape]:
         combinations = product(range(1, scale + 1), repeat=len(self.lengths))
         chosen = [values for values in combinations if max(values) == scale]
         return [self._shape(scale, dict(zip(self.lengths, values, strict=True))) for values in chosen]
@@ -108,10 +102,7 @@ def parse_description(text: str, name: str) -> Description:
 
 
 def evaluate(text: str, values: Mapping[str, int]) -> int:
-    """Return the value of an expression such as `n-1-t`, given that of each name.
-
-    Whole numbers, names, + - * and max, min are evaluated; a ValueError is raised for anything else.
-    """
+    """Return the value of an expression such as `n-1-t`: numbers, names, + - * max min; ValueError for all else."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError):

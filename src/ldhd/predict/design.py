@@ -96,19 +96,16 @@ class RulePosition(Position):
 
 @dataclass(frozen=True)
 class SlotDesign:
-    """The coarsest relation found for a slot; `rule` and `head` are None if none of those tried serves it."""
+    """The coarsest relation found for a slot, and the head that serves the slot with it."""
 
-    slot: str
-    rule: Rule | None
+    rule: Rule
     kept: frozenset[Hashable]
     values: int
     """The number of values that the rule has on these strings before merging."""
-    head: Head | None
+    head: Head
 
     @property
     def words(self) -> str:
-        if self.rule is None:
-            return "none of the relations tried serves it"
         if self.rule == Rule():
             return "content alone"
         kept = " or ".join(str(value) for value in sorted(self.kept, key=str))
@@ -123,12 +120,14 @@ class Design:
     layers: int
     train_scales: tuple[int, ...]
     test_scales: tuple[int, ...]
-    slots: tuple[SlotDesign, ...]
+    slots: dict[str, SlotDesign | None]
+    """The design for each slot, None if none of the relations tried serves it."""
     shapes: tuple[StringShape, ...]
 
     def refined_by(self, position: Position) -> bool:
         """Whether, for each slot, some view of an embedding tells apart all that has to be told apart."""
-        if any(slot.rule is None for slot in self.slots):
+        designs = [slot for slot in self.slots.values() if slot is not None]
+        if len(designs) < len(self.slots):
             return False
         queries = Queries((), self.shapes)
         seen = views(position, delimiters(self.shapes))
@@ -138,7 +137,7 @@ class Design:
         kinds = types[np.arange(len(types)), queries.query][:, None] * (1 + types.max()) + types
         return all(
             any(_refines(queries, [kinds, *(classes[part] for part in view)], slot) for view in seen)
-            for slot in self.slots
+            for slot in designs
         )
 
 
@@ -150,13 +149,12 @@ def design(
     source = as_source(task, train, test)
     shapes = source.shapes(train), source.shapes(test)
     probe = Analysis(RulePosition(Rule()), *shapes, source.exchangeable)
-    found: dict[str, SlotDesign] = {}
+    found: dict[str, SlotDesign | None] = dict.fromkeys(probe.slots)
     for _ in range(2):  # a slot that is served may excuse one that was tried before it
-        served = {slot: known.head for slot, known in found.items() if known.head is not None}
+        served = {slot: known.head for slot, known in found.items() if known is not None}
         for slot in probe.slots:
-            if slot not in served:
-                found[slot] = _design_slot(probe, slot, layers, served)
-    return Design(source.name, layers, train, test, tuple(found[slot] for slot in probe.slots), tuple(shapes[1]))
+            found[slot] = found[slot] or _design_slot(probe, slot, layers, served)
+    return Design(source.name, layers, train, test, found, tuple(shapes[1]))
 
 
 def rules(delimiters: Sequence[str], numbers: int) -> Iterator[Rule]:
@@ -172,7 +170,7 @@ def rules(delimiters: Sequence[str], numbers: int) -> Iterator[Rule]:
     yield Rule(distance=True)
 
 
-def _design_slot(probe: Analysis, slot: str, layers: int, served: Served) -> SlotDesign:
+def _design_slot(probe: Analysis, slot: str, layers: int, served: Served) -> SlotDesign | None:
     groups = [*(tuple(group) for group in probe.exchangeable if slot in group), (slot,)]
     for group in groups:
         for rule in rules(probe.delimiters, len(group)):
@@ -185,8 +183,8 @@ def _design_slot(probe: Analysis, slot: str, layers: int, served: Served) -> Slo
                 head = Head(view, group, marked)
                 if analysis.failures(head, served).softmax_at == NEVER:
                     values = {value for shape in probe.test for value in rule.relations(shape.text[:-1])}
-                    return SlotDesign(slot, rule, kept, len(values), head)
-    return SlotDesign(slot, None, frozenset(), 0, None)
+                    return SlotDesign(rule, kept, len(values), head)
+    return None
 
 
 def _needed_values(rule: Rule, shapes: Sequence[StringShape], slots: Sequence[str]) -> frozenset[Hashable]:
@@ -202,8 +200,6 @@ def _needed_values(rule: Rule, shapes: Sequence[StringShape], slots: Sequence[st
 
 def _refines(queries: Queries, known: Sequence[Ints], slot: SlotDesign) -> bool:
     """Whether keys that agree in all that is known have equal values of the rule, in rows that have its slots."""
-    assert slot.rule is not None
-    assert slot.head is not None
     wanted, _ = queries.classes(ViewPart("rule", RulePosition(slot.rule, slot.kept)))
     listed = np.any([queries.needs(name) != UNLISTED for name in slot.head.slots], axis=0)
     mask = queries.visible & listed[:, None]

@@ -47,15 +47,13 @@ def predict_grpe(U: Any, c: Any, scale: int) -> bool:
     if not 1 <= scale <= dimension:
         raise ValueError(f"training is on X_N0 with N0 = 1 .. N = {dimension}, got N0 = {scale}")
     target = np.tensordot(coefficients, position.U, 1)
-    shapes = [_shape(target, n) for n in range(1, dimension + 1)]
+    shapes = []
+    for n in range(1, dimension + 1):  # the points x_1 .. x_n, then the query; the sum needs those with a coefficient
+        needs: dict[str, int | None] = {f"x_{i + 1}": i for i in range(n) if target[i, n - 1]}
+        contents = (BIT,) * n + (frozenset("="), frozenset("e"))
+        shapes.append(StringShape("0" * n + "=e", n + 1, n, [needs], contents))
     analysis = Analysis(position, shapes[:scale], shapes)
     if not analysis.slots:
         return True
     head = Head(views(position, ())[0], tuple(analysis.slots))
     return analysis.failures(head, {}).linear_at == NEVER
-
-
-def _shape(target: Any, n: int) -> StringShape:
-    """Return the points of scale n: x_1 .. x_n, then the query; the sum needs those with a coefficient."""
-    needs: dict[str, int | None] = {f"x_{i + 1}": i for i in range(n) if target[i, n - 1]}
-    return StringShape("0" * n + "=e", n + 1, n, [needs], (BIT,) * n + (frozenset("="), frozenset("e")))

@@ -19,10 +19,7 @@ ASSUMPTIONS = (
 
 @dataclass(frozen=True)
 class Constraint:
-    """One string in which the key at index `winner` must get more attention than the key at `loser`.
-
-    None stands for the null key.
-    """
+    """One string in which the key at index `winner` must beat the one at `loser`; None stands for the null key."""
 
     text: str
     scale: int

@@ -4,8 +4,9 @@ Letters in shapes: R rows, one for each query and each random choice of training
 has tokens. Keys after the query are not `visible`.
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import accumulate, chain, cycle, islice
+from itertools import accumulate, chain, count, cycle, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +24,9 @@ DELIMITER_CONTENT = 3 << 10
 """The content bits of a delimiter, two of them, so that it never counts as seen with one content only."""
 
 
-class Numbering(dict[Hashable, int]):
-    """Numbers for hashable values, in the order in which they are first met."""
-
-    def __missing__(self, value: Hashable) -> int:
-        self[value] = len(self)
-        return self[value]
+def new_numbering() -> dict[Hashable, int]:
+    """Return a dict that numbers its keys in the order in which they are first asked for."""
+    return defaultdict(count().__next__)
 
 
 class Queries:
@@ -72,11 +70,8 @@ class Queries:
         return np.where(needs == self.last, UNLISTED, needs)
 
     def classes(self, part: ViewPart) -> tuple[Ints, list[Hashable]]:
-        """Return the class of each query with each key, numbered in the order of the list that is returned with it.
-
-        The array has shape (R, n) and is 0 where a key is not visible.
-        """
-        numbering = Numbering()
+        """Return the numbered class of each query with each key, (R, n), 0 if it is not visible, and the classes."""
+        numbering = new_numbering()
         found = np.zeros(self.visible.shape, np.int64)
         rows = iter(found)
         for shape, repeats in self.repeats:
@@ -87,7 +82,7 @@ class Queries:
 
     def types(self, marked: bool) -> Ints:
         """Return the numbered type of each key: shape (R, n); see `token_types`."""
-        numbering = Numbering()
+        numbering = new_numbering()
         return self._by_key([numbering[kind] for kind in token_types(shape.text, marked)] for shape in self.shapes)
 
     def _query_indices(self, shape: StringShape) -> list[int]:

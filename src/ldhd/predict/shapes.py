@@ -1,8 +1,8 @@
 """The strings that a prediction is about: one representative of each shape, with the needs of its answer tokens."""
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 
@@ -29,29 +29,29 @@ class StringShape:
     """For each index, the characters that occur there."""
 
 
-class ShapeSource(Protocol):
+class ShapeSource(ABC):
     """What the predictor needs to know about a task."""
 
-    @property
-    def name(self) -> str: ...
+    name: str
+    train_scales: tuple[int, ...]
+    exchangeable: tuple[tuple[str, ...], ...]
+    enumerated: bool
+    """Whether `shapes_at` lists every shape; otherwise it draws `SAMPLED` instances."""
 
-    @property
-    def train_scales(self) -> Sequence[int]: ...
-
-    @property
-    def exchangeable(self) -> Sequence[Sequence[str]]: ...
-
-    @property
-    def enumerated(self) -> bool:
-        """Whether `shapes` lists every shape, up to `MOST_SHAPES` a scale; otherwise it draws `SAMPLED` instances."""
-        ...
+    @abstractmethod
+    def shapes_at(self, scale: int) -> list[StringShape]:
+        """List the shapes of one scale."""
 
     def shapes(self, scales: Sequence[int]) -> list[StringShape]:
-        """List the shapes of these scales."""
-        ...
+        """List at most `MOST_SHAPES` shapes of each scale, evenly spaced, the first and the last among them."""
+        found = []
+        for shapes in map(self.shapes_at, scales):
+            last, most = len(shapes) - 1, MOST_SHAPES - 1
+            found += shapes if last <= most else [shapes[round(k * last / most)] for k in range(MOST_SHAPES)]
+        return found
 
 
-class TaskShapes:
+class TaskShapes(ShapeSource):
     """The shapes of a `Task`, in the format of a run over `run_scales`."""
 
     def __init__(self, task: Task, run_scales: Sequence[int]):
@@ -59,20 +59,19 @@ class TaskShapes:
         self.name, self.train_scales, self.exchangeable = task.name, task.train_scales, task.format.exchangeable
         self.enumerated = task.latent.shapes(1) is not None
 
-    def shapes(self, scales: Sequence[int]) -> list[StringShape]:
-        return [shape for scale in scales for shape in evenly_spaced(list(self._shapes(scale)))]
-
-    def _shapes(self, scale: int) -> Iterator[StringShape]:
+    def shapes_at(self, scale: int) -> list[StringShape]:
         groups: dict[str, list[Instance]] = {}
         for latent in self._latents(scale):
             instance = self.task.instance(latent)
             needs = self.task.needs(instance)
             check_needs(self.name, instance.text, len(instance.prompt), needs)
             groups.setdefault(shape_of(instance.text) + repr(needs), []).append(instance)
-        for first, *others in groups.values():
-            texts = [first.text, *(instance.text for instance in others)]
-            contents = tuple(frozenset(column) for column in zip(*texts, strict=True))
-            yield StringShape(first.text, len(first.prompt), scale, self.task.needs(first), contents)
+        found = []
+        for group in groups.values():
+            first = group[0]
+            contents = tuple(map(frozenset, zip(*(instance.text for instance in group), strict=True)))
+            found.append(StringShape(first.text, len(first.prompt), scale, self.task.needs(first), contents))
+        return found
 
     def _latents(self, scale: int) -> list[Latent]:
         shapes = self.task.latent.shapes(scale)
@@ -80,13 +79,6 @@ class TaskShapes:
             return shapes
         stream = torch.Generator().manual_seed(scale)
         return [self.task.latent.sample(scale, stream) for _ in range(SAMPLED)]
-
-
-def evenly_spaced(shapes: list[StringShape]) -> list[StringShape]:
-    """Return at most `MOST_SHAPES` of these, evenly spaced, the first and the last among them."""
-    if len(shapes) <= MOST_SHAPES:
-        return shapes
-    return [shapes[round(k * (len(shapes) - 1) / (MOST_SHAPES - 1))] for k in range(MOST_SHAPES)]
 
 
 def delimiters(shapes: Sequence[StringShape]) -> list[str]:

@@ -13,23 +13,15 @@ def find_witness(analysis: Analysis, slot: str, head: Head, failures: FailureSca
     """Show why a head fails where it first does: a need that training does not teach, or demands that form a cycle."""
     table = analysis.table(head, served)
     if failures.uncovered_at <= failures.conflict_at:
-        return _uncovered(slot, head, table)
+        row, needed = min(uncovered(table), key=lambda found: (*_size(table, found[0]), found[1]))
+        example = _constraint(table, row, needed, None)
+        taught = int(table.table.covering[row, needed]) in trained_contents(table)
+        reason = "with one content only" if taught else "nowhere"
+        place = _describe(head, example, needed)
+        words = f"at scale {example.scale} {slot} is at {place}; training needs that {reason}"
+        return Witness("uncovered", slot, str(head), words, (example,))
     cycle = find_cycle(edges_up_to(score_order(table), failures.conflict_at))
     assert cycle is not None
-    return _conflict(slot, head, table, cycle)
-
-
-def _uncovered(slot: str, head: Head, table: HeadTable) -> Witness:
-    row, needed = min(uncovered(table), key=lambda found: (*_size(table, found[0]), found[1]))
-    example = _constraint(table, row, needed, None)
-    taught = int(table.table.covering[row, needed]) in trained_contents(table)
-    reason = "with one content only" if taught else "nowhere"
-    place = _describe(head, example, needed)
-    words = f"at scale {example.scale} {slot} is at {place}; training needs that {reason}"
-    return Witness("uncovered", slot, str(head), words, (example,))
-
-
-def _conflict(slot: str, head: Head, table: HeadTable, cycle: list[int]) -> Witness:
     found = [_forced(table, winner, loser) for winner, loser in zip(cycle, [*cycle[1:], cycle[0]], strict=True)]
     constraints = [constraint for constraint in found if constraint is not None]
     parts = []

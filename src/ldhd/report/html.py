@@ -12,8 +12,7 @@ from ldhd.experiments.groups import Group, group_runs
 from ldhd.files import write_bytes
 from ldhd.report import sections
 from ldhd.report.bench import case_of, growth_figure
-from ldhd.report.figures.accuracy import accuracy_figure, accuracy_matrix, digit_figure, final_accuracy, scales_beyond
-from ldhd.report.figures.errors import carry_panel, error_figure, error_panel
+from ldhd.report.figures import accuracy
 from ldhd.report.figures.learning_curves import learning_curve_figure, learning_curves
 from ldhd.report.figures.marks import Figure
 from ldhd.report.figures.strings import chosen_traces, string_figure, string_picture
@@ -115,14 +114,14 @@ def every_figure(
 ) -> Iterator[tuple[str, Figure | None]]:
     """Yield each figure for print with the name of its file, None where there is nothing to show."""
     if len(groups) > 1:
-        yield "matrix", accuracy_matrix(groups)
-        yield "final", final_accuracy(groups)
+        yield "matrix", accuracy.accuracy_matrix(groups)
+        yield "final", accuracy.final_accuracy(groups)
     for task, members in groupby(groups, lambda group: group.task):
         own, name = list(members), _file_name(task)
-        yield f"{name}-accuracy", accuracy_figure(own)
-        yield f"{name}-digits", digit_figure(own) if scales_beyond(own[:1]) else None
-        yield f"{name}-errors", error_figure(own, error_panel)
-        yield f"{name}-carries", error_figure(own, carry_panel)
+        yield f"{name}-accuracy", accuracy.accuracy_figure(own)
+        yield f"{name}-digits", accuracy.digit_figure(own) if accuracy.scales_beyond(own[:1]) else None
+        yield f"{name}-errors", accuracy.error_figure(own, accuracy.error_panel)
+        yield f"{name}-carries", accuracy.error_figure(own, accuracy.carry_panel)
         for group in own:
             figure = learning_curve_figure(learning_curves(group, runs), f"{task}, {group_title(group)}")
             yield f"{name}-{_file_name(group.label)}-training", figure

@@ -9,9 +9,8 @@ from rich.markup import escape
 import ldhd
 from ldhd import seeds
 from ldhd.experiments.parts import load_task, options_model
-from ldhd.experiments.preset import SIZES, Preset
+from ldhd.experiments.preset import SIZES, Depths, Grid, Preset
 from ldhd.experiments.presets import PRESETS
-from ldhd.experiments.views import Depths, Grid
 from ldhd.files import BadFileError, read_json
 from ldhd.names import lookup_only
 from ldhd.positions import POSITIONS

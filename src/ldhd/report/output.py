@@ -65,7 +65,7 @@ def accuracy_table(groups: Sequence[Group]) -> Table:
 def digit_table(groups: Sequence[Group]) -> Table | None:
     """Return a table of the accuracy of each answer token at scales beyond training; None if there are none."""
     rows = [
-        (group.label, scale, *map(percent, group.per_position(scale)))
+        (group.label, scale, *(percent(mean.value) for mean in group.per_position(scale)))
         for group in groups
         for scale in group.scales
         if scale > max(group.train_scales) and len(group.per_position(scale)) <= WIDEST_ANSWER
@@ -117,8 +117,8 @@ def summarize_sweep(configs: Sequence[RunConfig], records: Sequence[Record], fai
         first, scale = own[0], max(own[0].test_scales)
         found = [by_hash[config.hash] for config in own if config.hash in by_hash]
         row = [first.task, first.position, ", ".join(options), f"{len(found)}/{len(own)}"]
-        for group in group_runs(found):
-            row += [str(group.fitted), str(scale), percent(group.mean(scale)), group.verdict()]
+        for group in group_runs(found, {config.hash: config for config in own}):
+            row += [str(group.fitted), str(scale), percent(group.interval(scale).value), group.verdict()]
         rows.append([escape(text) for text in row])
     columns = folding("task", "position", "options", "done", "fitted", "scale", "exact", "verdict")
     table = plain_table("exact match in % at the largest test scale, mean over seeds", columns, rows)
@@ -142,7 +142,7 @@ def _cell(group: Group, scale: int) -> str:
     if not values:
         return ""
     low, high = percent(min(values)), percent(max(values))
-    text = percent(group.mean(scale))
+    text = percent(group.interval(scale).value)
     return text if low == high else f"{text}\n[dim]{low}-\n{high}[/dim]"
 
 

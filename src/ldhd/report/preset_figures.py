@@ -6,8 +6,7 @@ from math import log
 
 from ldhd.experiments.groups import Group
 from ldhd.experiments.outcomes import Outcome, smallest_depths
-from ldhd.experiments.preset import Preset
-from ldhd.experiments.views import Depths, Digits, Grid, Plane, Shares, Tasks, depth
+from ldhd.experiments.preset import Depths, Digits, Grid, Plane, Preset, Shares, Tasks, depth
 from ldhd.report.figures.accuracy import accuracy_panels, digit_figure
 from ldhd.report.figures.marks import Axis, Figure, HeatMap, Mark, Panel, Style, Text
 from ldhd.report.figures.theory import plane_figure
@@ -85,15 +84,14 @@ def _main_figure(preset: Preset, groups: Sequence[Group], outcomes: Sequence[Out
 
 def _shares(preset: Preset, pairs: Sequence[tuple[Group, str]]) -> Figure:
     """A panel for each embedding, with a line for each share of priming instances."""
-    configs = [group.config for group, _ in pairs if group.config is not None]
-    scale = max(config.train.priming_scale or 0 for config in configs)
+    scale = max(group.config.train.priming_scale or 0 for group, _ in pairs)
     panels: dict[str, list[Group]] = {}
     for position in dict.fromkeys(group.position for group, _ in pairs):
         predicted = [words for group, words in pairs if group.position == position and words]
         title = position_title(position) + "".join(f"{words} without them" for words in predicted[:1])
         panels[title] = [
-            replace(group, label=f"{Shares.share(config)} of scale {scale}")
-            for (group, _), config in zip(pairs, configs, strict=True)
+            replace(group, label=f"{Shares.share(group.config)} of scale {scale}")
+            for group, _ in pairs
             if group.position == position
         ]
     return accuracy_panels(panels, preset.title, _shades)

@@ -15,10 +15,9 @@ from ldhd.experiments.config import make_configs
 from ldhd.experiments.groups import group_runs
 from ldhd.experiments.outcomes import outcomes, preset_groups
 from ldhd.experiments.predictions import predict_run, prediction_key
-from ldhd.experiments.preset import SIX, Preset
+from ldhd.experiments.preset import SIX, Panels, Preset
 from ldhd.experiments.presets import choose
 from ldhd.experiments.studies import Study
-from ldhd.experiments.views import Panels
 from ldhd.files import write_json
 from ldhd.report.figures.accuracy import accuracy_matrix
 from ldhd.report.html import write_report
@@ -122,7 +121,7 @@ def write_preset(
     records: Sequence[Record],
     out: Path,
     command: str,
-    predicted: Mapping[str, str | None] | None = None,
+    predicted: Mapping[str, str | None],
 ) -> dict[str, Any]:
     """Draw a preset as PNG and PDF, write its document beside them, and return it with the paths of the figures."""
     by_hash = {record.hash: record for record in records}

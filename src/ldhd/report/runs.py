@@ -64,11 +64,7 @@ def find_runs(folders: Sequence[Path]) -> Runs:
                     run = read_run(stored)
                     finished.setdefault(run.record.hash, run)
                 elif stored.failure_path.exists():
-                    failure = {
-                        "label": stored.path.name,
-                        "message": "no reason given",
-                        **read_json(stored.failure_path),
-                    }
+                    failure = {"label": stored.path.name, "message": "no reason given"} | read_json(stored.failure_path)
                     found.failed.append(f"{stored.path}: {failure['label']}: {failure['message']}")
                 elif "format_version" in read_json(stored.config_path):  # other things have a config.json too
                     stored.config()

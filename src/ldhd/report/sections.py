@@ -8,8 +8,7 @@ from ldhd.experiments.groups import Group
 from ldhd.experiments.registered import Register, compare, count
 from ldhd.parsing import format_range
 from ldhd.report.bench import MEANINGS, case_of, growth_figure
-from ldhd.report.figures.accuracy import accuracy_figure, accuracy_panel, digit_figure, scales_beyond
-from ldhd.report.figures.errors import carry_panel, error_panel
+from ldhd.report.figures import accuracy
 from ldhd.report.figures.learning_curves import evenly, explanation, learning_curve_figure, learning_curves
 from ldhd.report.figures.marks import Band, Figure, HeatMap, Line, Panel, Span
 from ldhd.report.figures.strings import chosen_traces, string_picture
@@ -40,7 +39,7 @@ def matrix_section(groups: Sequence[Group]) -> Section | None:
         return None
     found: dict[tuple[str, str], list[tuple[Group, Section]]] = {}
     for group in groups:
-        curve = small_curve(accuracy_panel([group], looks([group])))
+        curve = small_curve(accuracy.accuracy_panel([group], looks([group])))
         found.setdefault((group.task, group.position), []).append((group, curve))
     rows = {task: [found.get((task, position), []) for position in positions] for task in tasks}
     return _section("matrix", "overview", positions=positions, rows=rows)
@@ -74,22 +73,22 @@ def task_section(page: Page, groups: Sequence[Group], places: Places, runs: Runs
     """Everything about one task."""
     task = groups[0].task
     links = {group.label: places[task, group.label] for group in groups}
-    scales = evenly(scales_beyond(groups), MOST_SCALES)
-    beyond = {f"scale {scale}": digit_figure(groups, scale) for scale in scales}
+    scales = evenly(accuracy.scales_beyond(groups), MOST_SCALES)
+    beyond = {f"scale {scale}": accuracy.digit_figure(groups, scale) for scale in scales}
     compared = pairs(groups)
     shown = _section(
         "task",
         task,
         trained=" and ".join(dict.fromkeys(format_range(group.train_scales) for group in groups)),
-        best=sorted(groups, key=lambda group: -group.mean(group.scales[-1]))[:6],
-        accuracy=page.add(accuracy_figure(groups, links=links), 430),
+        best=sorted(groups, key=lambda group: -group.interval(group.scales[-1]).value)[:6],
+        accuracy=page.add(accuracy.accuracy_figure(groups, links=links), 430),
         scales=notable_scales(groups),
         groups=groups,
         pairs=compared,
         fewest_seeds=min((len(found.seeds) for *_, found in compared), default=0),
         digits=page.add_choice(beyond, 360) if beyond else None,
-        errors=[(group.label, _add_map(page, error_panel(group))) for group in groups],
-        carries=[(group.label, _add_map(page, panel)) for group in groups if (panel := carry_panel(group))],
+        errors=[(group.label, _add_map(page, accuracy.error_panel(group))) for group in groups],
+        carries=[(group.label, _add_map(page, panel)) for group in groups if (panel := accuracy.carry_panel(group))],
         strings=_strings(page, groups, runs),
         **_learning_curves(page, groups, runs),
     )
@@ -107,7 +106,7 @@ def notable_scales(groups: Sequence[Group]) -> list[int]:
 def pairs(groups: Sequence[Group]) -> list[tuple[Group, Group, int, Paired]]:
     """Compare every two groups, the better first, at the largest test scale and over the seeds they share."""
     found = []
-    ranked = sorted(groups, key=lambda group: -group.mean(group.scales[-1]))
+    ranked = sorted(groups, key=lambda group: -group.interval(group.scales[-1]).value)
     for better, worse in combinations(ranked, 2):
         scale = max(set(better.scales) & set(worse.scales), default=0)
         compared = paired(better.by_seed(scale), worse.by_seed(scale))

@@ -13,9 +13,9 @@ from rich.text import Text
 
 import ldhd
 from ldhd.experiments.predictions import NamedPrediction, entry
+from ldhd.experiments.preset import depth
 from ldhd.experiments.registered import Comparison, Register, compare, count
 from ldhd.experiments.studies import read_runs
-from ldhd.experiments.views import depth
 from ldhd.files import write_bytes
 from ldhd.parsing import format_range
 from ldhd.predict import ASSUMPTIONS, Constraint, Prediction, Witness
@@ -34,12 +34,12 @@ def show_predictions(
     predictions: Sequence[NamedPrediction], comparisons: Sequence[Comparison] | None = None, explain: bool = False
 ) -> Output:
     """Show predictions and what they assume, the comparison with measured runs and, on request, explanations."""
-    document: dict[str, Any] = {"predictions": [named.document() for named in predictions]}
-    document["assumptions"] = list(ASSUMPTIONS)
+    listed = [{**found.document(), "position_options": options} for found, options in predictions]
+    document: dict[str, Any] = {"predictions": listed, "assumptions": list(ASSUMPTIONS)}
     names = "task", "position", "layers", "trained on", "verdict", "linear", "up to", "risk"
     columns = [*(Column(name, no_wrap=True) for name in names), Column("why", ratio=1)]
     rows = []
-    for found in (named.prediction for named in predictions):
+    for found, _ in predictions:
         setting = found.task, found.position, found.layers, format_range(found.train_scales)
         verdicts = _styled(found.verdict), found.linear, found.max_scale, f"{found.risk:.2f}"
         heads = dict.fromkeys(slot.head for slot in found.slots if slot.head != "content alone")
@@ -47,13 +47,13 @@ def show_predictions(
         rows.append((*setting, *verdicts, escape(why)))
     caption = "up to: the largest scale that holds, 0 if training is not explained; risk: unneeded cells never seen"
     view: list[RenderableType] = [plain_table("predictions, made without training", columns, rows, caption)]
-    for prediction in (named.prediction for named in predictions if explain):
-        if prediction.witness is not None:
-            view.append(Text.from_markup("\n".join(explanation(prediction, prediction.witness))))
+    for found, _ in predictions if explain else ():
+        if found.witness is not None:
+            view.append(Text.from_markup("\n".join(explanation(found, found.witness))))
     view.append(Text("\n".join(["Assumed:", *(f"- {assumption}" for assumption in ASSUMPTIONS)])))
     if comparisons is not None:
         document["comparisons"] = [{**asdict(row), "outcome": row.outcome} for row in comparisons]
-        document["counts"] = {name: asdict(counted) for name, counted in count(comparisons).items()}
+        document["counts"] = count(comparisons)
         view.append(comparison_table(comparisons))
     return document, view
 
@@ -62,15 +62,16 @@ def show_design(design: Design, embeddings: Mapping[str, tuple[bool, str]]) -> O
     """Show the design of a task, and which embeddings refine it with what predicted verdict."""
     slots: dict[str, dict[str, Any]] = {}
     groups: dict[tuple[str, str], list[str]] = {}
-    for slot in design.slots:
-        classes = f"{len(slot.kept) + 1} of {slot.values}" if slot.rule is not None and slot.values > 1 else "1"
-        groups.setdefault((slot.words, classes), []).append(slot.slot)
-        slots[slot.slot] = {
-            "relation": slot.words,
-            "served": slot.rule is not None,
-            "read_with": list(slot.head.slots) if slot.head else [],
-            "values": slot.values,
-            "kept": sorted(slot.kept, key=str),
+    for name, slot in design.slots.items():
+        words = slot.words if slot else "none of the relations tried serves it"
+        classes = f"{len(slot.kept) + 1} of {slot.values}" if slot and slot.values > 1 else "1"
+        groups.setdefault((words, classes), []).append(name)
+        slots[name] = {
+            "relation": words,
+            "served": slot is not None,
+            "read_with": list(slot.head.slots) if slot else [],
+            "values": slot.values if slot else 0,
+            "kept": sorted(slot.kept, key=str) if slot else [],
         }
     document = {
         "task": design.task,
@@ -95,18 +96,19 @@ def show_ledger(entries: Sequence[Entry], figures: Iterable[Path] = ()) -> Outpu
     text = Column("what the paper says, and what holds instead", ratio=1)
     columns = Column("claim", no_wrap=True), Column("verdict", max_width=12), text
     rows = []
-    for claim in entries:
-        instead = f"\n[bold]instead:[/bold] {escape(claim.correction)}" if claim.correction else ""
-        rows.append((claim.id, _styled(claim.verdict), escape(claim.claim) + instead))
-    caption = f"computed in {sum(claim.seconds for claim in entries):.1f} s; --json shows the numbers"
+    for name, found, _ in entries:
+        instead = f"\n[bold]instead:[/bold] {escape(found.correction)}" if found.correction else ""
+        rows.append((name, _styled(found.verdict), escape(found.claim) + instead))
+    caption = f"computed in {sum(seconds for *_, seconds in entries):.1f} s; --json shows the numbers"
     table = plain_table(count_verdicts(entries), columns, rows, caption)
     table.show_lines = True
-    return {"claims": [asdict(claim) for claim in entries]}, [table, *(f"figure: {path}" for path in figures)]
+    claims = [{"id": name, **asdict(found), "seconds": seconds} for name, found, seconds in entries]
+    return {"claims": claims}, [table, *(f"figure: {path}" for path in figures)]
 
 
 def count_verdicts(entries: Sequence[Entry]) -> str:
     """Return `8 hold; 14 hold with a correction; 2 fail as printed`."""
-    counts = {verdict: sum(claim.verdict == verdict for claim in entries) for verdict in STYLES}
+    counts = {verdict: sum(found.verdict == verdict for _, found, _ in entries) for verdict in STYLES}
     return "; ".join(f"{count} {plural(verdict, count)}" for verdict, count in counts.items() if count)
 
 
@@ -128,7 +130,7 @@ def compare_measured(folder: Path, task: str) -> list[Comparison]:
 
 def write_register(path: Path, predictions: Sequence[NamedPrediction]) -> None:
     """Write one line for each prediction, so that versions can be compared."""
-    lines = ",\n".join(json.dumps(entry(named)) for named in predictions)
+    lines = ",\n".join(json.dumps(entry(*named)) for named in predictions)
     write_bytes(path, f'{{"predictions": [\n{lines}\n]}}\n'.encode())
 
 
@@ -154,7 +156,7 @@ def comparison_table(rows: Sequence[Comparison]) -> Table:
     """Return a table of predicted and measured verdicts; its caption counts the registered predictions."""
     names = "task", "position", "layers", "trained on", "to scale", "seeds", "predicted", "measured", "outcome"
     caption = "; ".join(
-        f"{name}: {found.hits} hits, {found.misses} misses, {found.open} open, {found.unregistered} unregistered"
+        f"{name}: {', '.join(f'{number} {outcome}' for outcome, number in found.items())}"
         for name, found in count(rows).items()
     )
     shown = []

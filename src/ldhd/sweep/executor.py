@@ -99,10 +99,7 @@ def in_turn(jobs: Iterator[Job | None], on_progress: OnProgress, stop: Stop) -> 
 
 
 def in_processes(workers: int) -> Executor:
-    """Return an executor that does at most `workers` jobs at once, each in a new process.
-
-    A process returns its memory when it ends, and one that dies takes no other job with it.
-    """
+    """Return an executor of at most `workers` jobs at once, each in a process that frees its memory and dies alone."""
     return lambda jobs, on_progress, stop: execute(_Processes(workers), jobs, on_progress, stop)
 
 
@@ -180,7 +177,10 @@ class _Processes:
             process, job = self.running.pop(connection)
             process.join()
             connection.close()
-            yield message or JobResult(job, error=_death(process.exitcode or 0))
+            code = process.exitcode or 0
+            how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+            death = f"its process ended {how}; if that was for want of memory, use fewer --workers"
+            yield message or JobResult(job, error=death)
 
     def ask_to_stop(self) -> None:
         """Pass the signal on: a terminal sends it to all processes, but `kill` only to the parent."""
@@ -191,11 +191,6 @@ class _Processes:
     def close(self) -> None:
         for process, _ in self.running.values():
             process.kill()
-
-
-def _death(code: int) -> str:
-    how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-    return f"its process ended {how}; if that was for want of memory, use fewer --workers"
 
 
 def _work(job: Job, connection: Connection) -> None:

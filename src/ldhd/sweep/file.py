@@ -25,10 +25,7 @@ RANGES = {"train_scales": SCALES, "test_scales": SCALES, "seeds": SEEDS}
 
 
 def read_sweep(path: Path) -> list[RunConfig]:
-    """Return the configs of a sweep file; ValueError names the place of what is wrong.
-
-    Whether models can be built and strings fit is checked by `run_sweep`, for the runs that are not finished.
-    """
+    """Return the configs of a sweep file; ValueError names the place of an error. `run_sweep` checks the models."""
     try:
         text = path.read_bytes().decode()
     except UnicodeDecodeError as error:

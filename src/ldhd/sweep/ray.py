@@ -26,9 +26,6 @@ from ldhd.train import checkpoint
 REPORT_SECONDS = 0.5
 """How often a worker reports its progress, and how often this process reads the reports."""
 
-CONNECT_SECONDS = 10
-"""How long a cluster may take to answer."""
-
 Files = dict[str, bytes]
 """Paths within the folder of the runs, and what they hold."""
 
@@ -55,25 +52,17 @@ def _connected(ray: Any, address: str | None) -> Iterator[None]:
         return
     if address is None:
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # listen on 127.0.0.1 alone
-    _check_answers(address)
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     try:
+        if port.isdigit():  # if nothing listened there, Ray would retry for minutes and end the process
+            socket.create_connection((host, int(port)), timeout=10).close()
         ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise ValueError(f"no Ray cluster at {address}: {error}") from None
     try:
         yield
     finally:
         ray.shutdown()
-
-
-def _check_answers(address: str | None) -> None:
-    """Raise ValueError if nothing listens at the address, since Ray would retry for minutes and end the process."""
-    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
-    if port.isdigit():
-        try:
-            socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
-        except OSError as error:
-            raise ValueError(f"no Ray cluster at {address}: {error}") from None
 
 
 class _Cluster:
@@ -89,7 +78,10 @@ class _Cluster:
         self.inbox = ray.remote(num_cpus=0, scheduling_strategy=here, max_concurrency=4)(_Inbox).remote()
         self.running: dict[Any, tuple[Job, contextlib.ExitStack]] = {}
         self.refused: list[JobResult] = []
-        self._warn_if_too_small()
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        if not any(all(node.get(name, 0) >= amount for name, amount in self.needs.items()) for node in nodes):
+            wanted = " and ".join(f"{name} {amount:g}" for name, amount in self.needs.items())
+            warnings.warn(f"waiting for {wanted}: no machine of the cluster has that so far", stacklevel=2)
 
     def has_room(self) -> bool:
         """Return whether the cluster has room for another run; for one it always has, since a node may yet join."""
@@ -140,12 +132,6 @@ class _Cluster:
                 self.ray.cancel(task, force=True)
             lease.close()
         self.ray.kill(self.inbox)
-
-    def _warn_if_too_small(self) -> None:
-        nodes = [node["Resources"] for node in self.ray.nodes() if node["Alive"]]
-        if not any(all(node.get(name, 0) >= amount for name, amount in self.needs.items()) for node in nodes):
-            wanted = " and ".join(f"{name} {amount:g}" for name, amount in self.needs.items())
-            warnings.warn(f"waiting for {wanted}: no machine of the cluster has that so far", stacklevel=2)
 
     def _result(self, task: Any, job: Job) -> JobResult:
         """Return the result of a task that has ended, after its last files are written."""

@@ -140,7 +140,8 @@ class _Queue:
     def jobs(self) -> Iterator[Job | None]:
         """Yield the next job that no other process has, None while there is none, until all runs are completed."""
         while self.waiting or self.at_work:
-            yield self._next()
+            started = (self._start(self.waiting.popleft()) for _ in range(len(self.waiting)))
+            yield next((job for job in started if job is not None), None)
 
     def complete(self, result: JobResult) -> None:
         """Keep the result of a job; a run without a record or an error waits again."""
@@ -152,29 +153,23 @@ class _Queue:
         else:
             self.waiting.append(result.job.config)
 
-    def _next(self) -> Job | None:
-        for _ in range(len(self.waiting)):
-            config = self.waiting.popleft()
-            if not self._is_free(config):
-                continue
-            record = self.study.finished(config)  # another process may have finished it since
-            if record is None:
-                self.at_work += 1
-                return Job(config, self.study.path, self.threads, self.command)
-            self._finish(record)
-        return None
-
-    def _is_free(self, config: RunConfig) -> bool:
-        """Return whether no other process works on a run; if one does, the run waits."""
+    def _start(self, config: RunConfig) -> Job | None:
+        """Return the job of a run; None if it is finished, or has failed, or waits for another process that has it."""
         try:
-            if Lease(self.study.folder(config).path).is_free():
-                return True
+            free = Lease(self.study.folder(config).path).is_free()
         except OSError as error:
             self._fail(config, str(error))
-            return False
-        self.waiting.append(config)
-        self.on_progress(Progress(config.hash, config.label, "in another process"))
-        return False
+            return None
+        record = self.study.finished(config) if free else None  # another process may have finished it since
+        if record is not None:
+            self._finish(record)
+        elif free:
+            self.at_work += 1
+            return Job(config, self.study.path, self.threads, self.command)
+        else:
+            self.waiting.append(config)
+            self.on_progress(Progress(config.hash, config.label, "in another process"))
+        return None
 
     def _finish(self, record: Record) -> None:
         self.records[record.hash] = record

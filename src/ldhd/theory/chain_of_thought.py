@@ -27,15 +27,11 @@ from numpy.typing import NDArray
 from ldhd.boolean import BooleanFunction, Expansion, FourierBasis, cube_points, min_degree_interpolator, subcube_points
 from ldhd.boolean.cube import Points
 
-Degrees = tuple[int, int]
-"""The Fourier degree of a concept without and with the middle variable."""
-
 
 @dataclass(frozen=True)
 class Recurrence:
     """`step` maps points of shape (m, bits + 1), the bits of one dimension and then the state, to m new states."""
 
-    name: str
     bits: int
     step: Callable[[Points], NDArray[Any]]
 
@@ -47,17 +43,17 @@ class Recurrence:
             states.append(state.astype(np.int8))
         return np.array(states).T[:, 1:]
 
-    def degrees(self, scale: int) -> Degrees:
+    def degrees(self, scale: int) -> tuple[int, int]:
         """The degree of s_n in all n * bits bits, and in the bits of its own dimension and s_{n-1}."""
         without_chain = BooleanFunction.of(lambda points: self.states(points)[:, -1], scale * self.bits)
         return without_chain.degree, BooleanFunction.of(self.step, self.bits + 1).degree
 
 
-PARITY = Recurrence("parity", 1, lambda points: points[:, 0] * points[:, 1])
-CARRY = Recurrence("carry", 2, lambda points: np.where(points.sum(axis=1, dtype=int) > 0, 1, -1))
+PARITY = Recurrence(1, lambda points: points[:, 0] * points[:, 1])
+CARRY = Recurrence(2, lambda points: np.where(points.sum(axis=1, dtype=int) > 0, 1, -1))
 
 
-def sum_digit_degrees(scale: int) -> Degrees:
+def sum_digit_degrees(scale: int) -> tuple[int, int]:
     """The degree of digit z_n, n >= 2, of a binary sum, in all bits, and in (x_{n-1}, y_{n-1}, z_{n-1}, x_n, y_n).
 
     z_n = x_n y_n s_{n-1}. Chain of thought shows z_{n-1} and not the carry, but s_{n-2} = x_{n-1} y_{n-1} z_{n-1}.
@@ -85,10 +81,7 @@ def learn_final_state(recurrence: Recurrence, training_scale: int, scale: int, w
 
 
 def final_state_error(recurrence: Recurrence, training_scale: int, scale: int, with_chain: bool) -> float:
-    """How often `learn_final_state` is wrong about s_N on X_N.
-
-    Also with chain of thought no two steps share anything, for each has variables of its own.
-    """
+    """How often `learn_final_state` is wrong about s_N on X_N."""
     learned = learn_final_state(recurrence, training_scale, scale, with_chain)
     test = cube_points(recurrence.bits * scale)
     # How often the sign of a prediction is wrong; a zero is always wrong.
@@ -105,7 +98,7 @@ def shared_step_error(recurrence: Recurrence, training_scale: int, scale: int) -
     before = np.column_stack([np.ones(len(training), np.int8), after[:, :-1]])
     steps = np.column_stack([training.reshape(-1, recurrence.bits), before.reshape(-1)])
     learned = min_degree_interpolator(steps, after.reshape(-1), FourierBasis(recurrence.bits + 1))
-    rolled = Recurrence(recurrence.name, recurrence.bits, lambda points: np.where(learned(points) >= 0, 1, -1))
+    rolled = Recurrence(recurrence.bits, lambda points: np.where(learned(points) >= 0, 1, -1))
     return float(np.mean(rolled.states(test)[:, -1] != recurrence.states(test)[:, -1]))
 
 

@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ldhd.boolean import (
-    Basis,
-    BooleanFunction,
-    FourierBasis,
-    ProjectionBasis,
-    cube_points,
-    min_degree_interpolator,
-    subcube_points,
-)
+from ldhd.boolean.basis import Basis, FourierBasis
+from ldhd.boolean.cube import cube_points, subcube_points
+from ldhd.boolean.function import BooleanFunction
+from ldhd.boolean.interpolator import min_degree_interpolator
+from ldhd.boolean.projection import ProjectionBasis
 from ldhd.theory.feature_kernel import LINEAR, RELU, SHIFTED_SINE, Activation, feature_kernel, kernel_interpolator
 from ldhd.theory.feature_spectrum import closed_form, decay_slope, retained_share
 from ldhd.theory.finding import ROUNDING, Finding, fourier_table, judge, largest
@@ -52,7 +48,10 @@ def theorem_2() -> Finding:
             "dependent_V": {"V": hadamard.tolist(), "largest_product_of_both_projections_on_the_cube": product},
             "leakage": leak,
             "sampled_features": sampled,
-            "decay_slopes_of_J_k": _slopes(),
+            # -k or more up to degree P is what strongly expressive up to P asks
+            "decay_slopes_of_J_k": {
+                a.name: {f"k={k}": decay_slope(a, k, 128) for k in (1, 2, 3, 4)} for a in (RELU, SHIFTED_SINE)
+            },
             "tolerance": ROUNDING,
         },
     )
@@ -212,11 +211,6 @@ def _sampled_features() -> dict[str, Any]:
         "largest_over_bound": max(max(sizes) / stated.bound(count) for count, sizes in measured.items()),
         "slope_in_K": float(np.polyfit(np.log(list(typical)), np.log(list(typical.values())), 1)[0]),
     }
-
-
-def _slopes() -> dict[str, Any]:
-    """-k or more up to degree P is what strongly expressive up to P asks."""
-    return {a.name: {f"k={k}": decay_slope(a, k, 128) for k in (1, 2, 3, 4)} for a in (RELU, SHIFTED_SINE)}
 
 
 def _interpolator_error(f: BooleanFunction, scale: int) -> float:

@@ -6,17 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ldhd.boolean import (
-    BooleanFunction,
-    Encoding,
-    Expansion,
-    FourierBasis,
-    GrpeBasis,
-    cube_points,
-    min_degree_interpolator,
-    rpe_matrices,
-    subcube_points,
-)
+from ldhd.boolean.basis import Expansion, FourierBasis
+from ldhd.boolean.cube import cube_points, subcube_points
+from ldhd.boolean.encoding import Encoding
+from ldhd.boolean.function import BooleanFunction
+from ldhd.boolean.interpolator import min_degree_interpolator
+from ldhd.boolean.plaa import GrpeBasis, rpe_matrices
 from ldhd.theory.chain_of_thought import CARRY, PARITY, final_state_error, shared_step_error, sum_digit_degrees
 from ldhd.theory.error import ErrorEstimate, estimate_error, exact_error
 from ldhd.theory.finding import Finding, judge

@@ -5,14 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ldhd.boolean import (
-    GrpeBasis,
-    PlaaBasis,
-    cube_points,
-    min_degree_interpolator,
-    rpe_matrices,
-    subcube_points,
-)
+from ldhd.boolean import GrpeBasis, PlaaBasis, cube_points, min_degree_interpolator, rpe_matrices, subcube_points
 from ldhd.theory.ape import ApeModel, ape_can_fit, ape_error, train_ape
 from ldhd.theory.feature_kernel import RELU, feature_kernel
 from ldhd.theory.finding import ROUNDING, Finding, judge, largest
@@ -23,7 +16,8 @@ from ldhd.theory.plaa import Floats, plaa, plaa_loss, q_matrix
 def theorem_3() -> Finding:
     """PLAA with APE: the limit of small initialisation, what it cannot fit, and which coefficients stay zero."""
     dimension, scale = 5, 3
-    A_star = _positive_definite(dimension)
+    factor = np.random.default_rng(8).normal(size=(dimension, dimension))
+    A_star = np.triu(factor.T @ factor / dimension + np.eye(dimension))  # of a well-conditioned Gram matrix
     alphas = (1e-1, 1e-3, 1e-5)
     models = {alpha: [train_ape(A_star, scale, alpha, flow) for flow in (False, True)] for alpha in alphas}
     distances = [
@@ -178,24 +172,19 @@ def remark_expressiveness() -> Finding:
     cube = cube_points(dimension)
     column = np.full((dimension, 1), 1 / np.sqrt(dimension))
     relative = GrpeBasis(rpe_matrices(dimension))
-    ranks = {
-        "RFM": _rank(feature_kernel(RELU, np.eye(dimension), cube, cube)),
-        "RFMP, V = (1, .., 1)^T / 2": _rank(feature_kernel(RELU, column, cube, cube)),
-        "PLAA": _rank(PlaaBasis(dimension).evaluate(cube, list(PlaaBasis(dimension).keys()))),
-        "PLAA with RPE": _rank(relative.evaluate(cube, list(relative.keys()))),
+    matrices = {
+        "RFM": feature_kernel(RELU, np.eye(dimension), cube, cube),
+        "RFMP, V = (1, .., 1)^T / 2": feature_kernel(RELU, column, cube, cube),
+        "PLAA": PlaaBasis(dimension).evaluate(cube, list(PlaaBasis(dimension).keys())),
+        "PLAA with RPE": relative.evaluate(cube, list(relative.keys())),
     }
+    ranks = {name: int(np.linalg.matrix_rank(matrix)) for name, matrix in matrices.items()}
     projection, positions = list(ranks.values())[:2], list(ranks.values())[2:]
     return Finding(
         claim="The projection in the RFM and the position embedding in PLAA can reduce the expressiveness.",
         verdict=judge(projection[1] < projection[0] and positions[1] < positions[0]),
         evidence={"N": dimension, "functions_on_the_cube": 2**dimension, "independent_functions": ranks},
     )
-
-
-def _positive_definite(dimension: int) -> Floats:
-    """The upper triangle of a well-conditioned Gram matrix without zeros."""
-    factor = np.random.default_rng(8).normal(size=(dimension, dimension))
-    return np.triu(factor.T @ factor / dimension + np.eye(dimension))
 
 
 def _distance_to_interpolator(model: ApeModel, A_star: Floats, scale: int) -> float:
@@ -232,7 +221,3 @@ def _train_fully(U: Floats, c: Floats, scale: int) -> Floats:
 
 def _grpe_values(U: Floats, p: Floats) -> Floats:
     return plaa(cube_points(U.shape[1]), np.tensordot(p, U, axes=1))
-
-
-def _rank(matrix: Floats) -> int:
-    return int(np.linalg.matrix_rank(matrix))

@@ -6,23 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldhd.boolean import (
-    Basis,
-    BooleanFunction,
-    Expansion,
-    FourierBasis,
-    GrpeBasis,
-    PlaaBasis,
-    cube_points,
-    degree_profile,
-    fourier,
-    inverse_fourier,
-    min_degree_interpolator,
-    rpe_matrices,
-    subcube_points,
-)
-from ldhd.boolean.cube import Points
+from ldhd.boolean.basis import Basis, Expansion, FourierBasis
+from ldhd.boolean.cube import Points, cube_points, subcube_points
+from ldhd.boolean.function import BooleanFunction
+from ldhd.boolean.interpolator import degree_profile, min_degree_interpolator
+from ldhd.boolean.plaa import GrpeBasis, PlaaBasis, rpe_matrices
 from ldhd.boolean.rational import identity, pivots, to_fractions
+from ldhd.boolean.transform import fourier, inverse_fourier
 from ldhd.theory.finding import Finding, judge, largest
 
 DIMENSION, TRAINING_SCALE = 3, 2

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ldhd.theory.error import Algorithm, ErrorEstimate, Values, estimate_error
+from ldhd.theory.error import Algorithm, ErrorEstimate, Sampler, Values, estimate_error
 
 Vector = NDArray[np.float64]
 
@@ -31,10 +31,7 @@ class LinearClassifier:
         return np.where(points @ self.weights + self.offset >= 0, 1.0, -1.0)
 
 
-LinearLearner = Callable[[NDArray[Any], Values], LinearClassifier]
-
-
-def fixed_direction_learner(direction: Vector) -> LinearLearner:
+def fixed_direction_learner(direction: Vector) -> Callable[[NDArray[Any], Values], LinearClassifier]:
     """Knows w_0: puts -b halfway between the largest w_0.x labelled -1 and the smallest labelled 1.
 
     If only one label was seen, -b is the extreme w_0.x of it, and 0 without any sample.
@@ -60,23 +57,16 @@ def free_direction_learner(points: NDArray[Any], labels: Values) -> LinearClassi
     return LinearClassifier(solution[:-1], float(solution[-1]))
 
 
-def normal_points(generator: np.random.Generator, count: int, dimension: int, free: int) -> Vector:
-    """Draw from the standard normal distribution on R^{d'} x {0}^{d-d'}, d = `dimension` and d' = `free`."""
-    return np.pad(generator.normal(size=(count, free)), ((0, 0), (0, dimension - free)))
-
-
 def linear_error(
     learner: Algorithm, concept: LinearClassifier, free: int, m: int, *, draws: int = 1000
 ) -> ErrorEstimate:
     """The LDHD error under the 0/1 loss from m normal points of R^{d'}, d' = `free`, to normal points of R^d."""
     dimension = len(concept.weights)
-    return estimate_error(
-        learner,
-        concept,
-        training=lambda generator: normal_points(generator, m, dimension, free),
-        test=lambda generator: normal_points(generator, 1, dimension, dimension),
-        draws=draws,
-    )
+
+    def sampler(count: int, free: int) -> Sampler:
+        return lambda generator: np.pad(generator.normal(size=(count, free)), ((0, 0), (0, dimension - free)))
+
+    return estimate_error(learner, concept, training=sampler(m, free), test=sampler(1, dimension), draws=draws)
 
 
 PLANE_CONCEPT = LinearClassifier(np.array([1.0, 1.5]), 0.3)
@@ -97,10 +87,7 @@ class PlaneSetting:
 
 
 def plane_settings(count: int = 200, tests: int = 2000, seed: int = 0) -> list[PlaneSetting]:
-    """The three panels of Figure 1: tested where it was trained, beside it, and in one dimension more.
-
-    No learner knows the direction w_0, except a second one in the last panel.
-    """
+    """The panels of Figure 1: tested where trained, beside it, and with one dimension more, where one knows w_0."""
     stream = np.random.default_rng(seed)
     everywhere, test = stream.normal(size=(count, 2)), stream.normal(size=(tests, 2))
     shifted = stream.normal(size=(tests, 2)) * 0.8 + np.array([1.0, -1.0])

@@ -1,22 +1,26 @@
-"""Figures of accuracy: exact match against scale, by task and embedding, and token by token.
+"""Figures of accuracy: exact match against scale, by task and embedding, token by token, and where answers go wrong.
 
 Bands are 95 % intervals of the mean over seeds.
 """
 
+import textwrap
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments.groups import Group
 from ldhd.parsing import format_range, spans
-from ldhd.report.figures.marks import Axis, Band, Bars, Figure, Line, Mark, Panel, Span, Style
+from ldhd.report.figures.marks import Axis, Band, Bars, Figure, HeatMap, Line, Mark, Panel, Span, Style
 from ldhd.report.look import group_title, look, looks, position_title
 from ldhd.report.terminal import counted
-from ldhd.statistics import Mean, mean_interval
+from ldhd.statistics import Mean
 
 MOST_BANDS = 6
 """Of more curves in one panel, only the means are drawn: bands would hide each other."""
-COLUMNS = 3
+COLUMNS, ERROR_COLUMNS = 3, 4
+ERROR_COLORS = ("#f2f2f2", "#d55e00")
+"""From no wrong tokens to nothing but wrong tokens."""
 
 Styles = Callable[[Sequence[Group]], Sequence[Style]]
 Means = Sequence[tuple[float, Mean]]
@@ -102,14 +106,50 @@ def digit_figure(groups: Sequence[Group], scale: int | None = None) -> Figure:
     marks: list[Mark] = []
     longest = 0
     for index, (group, style) in enumerate(zip(groups, looks(groups), strict=True)):
-        rows = [result.per_position for record in group.records for result in record.results if result.scale == at]
-        length = max(map(len, rows), default=0)
-        means = [(place, mean_interval([row[place] for row in rows if place < len(row)])) for place in range(length)]
+        means = list(enumerate(group.per_position(at)))
         marks += _band(means, style, group.label) if len(groups) <= MOST_BANDS else []
         marks.append(_mean_line(means, style, index, group_title(group), group.label))
-        longest = max(longest, length)
+        longest = max(longest, len(means))
     x = Axis("answer token, the first written first", ticks=whole_ticks(longest))
     return Figure([Panel(marks, x, share_axis("right tokens"))], (7.4, 3.6), title=f"{groups[0].task} at scale {at}")
+
+
+def error_figure(groups: Sequence[Group], panel_of: Callable[[Group], Panel | None]) -> Figure | None:
+    """A panel for each group of one task, made by `error_panel` or `carry_panel`; None if there are no panels."""
+    found = {group_title(group): panel_of(group) for group in groups}
+    panels = [replace(panel, title=textwrap.fill(title, 32)) for title, panel in found.items() if panel is not None]
+    if not panels:
+        return None
+    columns = min(ERROR_COLUMNS, len(panels))
+    size = 0.8 + 2.3 * columns, 0.7 + 2.2 * -(-len(panels) // columns)
+    return Figure(panels, size, columns, f"{groups[0].task}: share of wrong tokens", color_bar=True)
+
+
+def error_panel(group: Group) -> Panel:
+    """The share of wrong tokens by scale and place in the answer, averaged over seeds."""
+    rows = [group.per_position(scale) for scale in group.scales]
+    longest = max(map(len, rows))
+    values = [[1 - mean.value for mean in row] + [None] * (longest - len(row)) for row in rows]
+    return _error_panel(values, group.scales, "scale")
+
+
+def carry_panel(group: Group) -> Panel | None:
+    """The share of wrong tokens beyond training by the length of the carry chain into them; None without carries."""
+    right: Counter[tuple[int, int]] = Counter()
+    asked: Counter[tuple[int, int]] = Counter()
+    results = [result for record in group.records for result in record.results]
+    beyond = [result for result in results if result.scale > max(group.train_scales)]
+    for token, length, good, n in (row for result in beyond for row in result.carries or [] if row[3]):
+        right[length, token] += good
+        asked[length, token] += n
+    if not asked:
+        return None
+    lengths = sorted({length for length, _ in asked})
+    tokens = range(max(token for _, token in asked) + 1)
+    counts = [[asked[length, token] for token in tokens] for length in lengths]
+    shares = {place: 1 - right[place] / n for place, n in asked.items()}
+    values = [[shares.get((length, token)) for token in tokens] for length in lengths]
+    return _error_panel(values, lengths, "carry chain", counts)
 
 
 def run_figure(results: Sequence[ScaleResult], train_scales: Sequence[int], position: str, title: str) -> Figure:
@@ -135,6 +175,14 @@ def share_axis(label: str) -> Axis:
 def whole_ticks(count: int) -> range:
     """About ten whole numbers from 0 below a count."""
     return range(0, count, max(1, round(count / 10)))
+
+
+def _error_panel(
+    values: Sequence[Sequence[float | None]], rows: Sequence[int], label: str, counts: Sequence[Sequence[int]] = ()
+) -> Panel:
+    x = Axis("answer token", ticks=whole_ticks(len(values[0])))
+    y = Axis(label, ticks=range(len(rows)), tick_labels=list(map(str, rows)))
+    return Panel([HeatMap(values, ERROR_COLORS, unit="wrong", counts=counts)], x, y)
 
 
 def _mean_line(means: Means, style: Style, index: int, label: str, group: str = "", link: str = "") -> Line:

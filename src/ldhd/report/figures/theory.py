@@ -5,16 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ldhd.boolean import (
-    BooleanFunction,
-    FourierBasis,
-    GrpeBasis,
-    cube_points,
-    degree_profile,
-    min_degree_interpolator,
-    rpe_matrices,
-    subcube_points,
-)
+from ldhd.boolean.basis import FourierBasis
+from ldhd.boolean.cube import cube_points, subcube_points
+from ldhd.boolean.function import BooleanFunction
+from ldhd.boolean.interpolator import degree_profile, min_degree_interpolator
+from ldhd.boolean.plaa import GrpeBasis, rpe_matrices
 from ldhd.report.figures.marks import Axis, Bars, Figure, HeatMap, Line, Mark, Panel, Style
 from ldhd.report.render_matplotlib import save_figure
 from ldhd.theory.ape import ape_error, train_ape
