@@ -53,7 +53,8 @@ class AttentionWeights(nn.Module):
         factor = self.factor(context, len(q), queries)
         null = None
         if self.null_key is not None:
-            null = F.pad(self.null_key.mT, (0, q.shape[-1] - self.null_key.shape[1])).to(k.dtype)
+            wider = q.shape[-1] - self.null_key.shape[1]  # by what `rotate` has added
+            null = (F.pad(self.null_key.mT, (0, wider)) if wider else self.null_key.mT).to(k.dtype)
         if isinstance(factor, Tensor) or factor != 1:
             q = q * factor
         if queries > 1:

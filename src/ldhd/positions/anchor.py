@@ -142,13 +142,11 @@ class KeyScored(Anchor):
         scores = self.new_scores(context)
         distances = None
         if self.is_hard(context):
-            # padding aside, the last position sees all keys that any position sees
-            own = scores.masked_fill(~context.visible[:, :, -1, -new:], -torch.inf)
-            distances = _distances_up_to(self.ranks(own, context), cache)
+            distances = _distances_up_to(self.ranks(_present(scores, context), context), cache)
             if cache is not None:
                 return Anchors(new, context.keys, distances=distances)
         scores = append(cache, "anchor_keys", scores, -1, context.keys)
-        scores = self.key_scores(scores.masked_fill(~context.visible[:, :, -1], -torch.inf), context)
+        scores = self.key_scores(_present(scores, context), context)
         return Anchors(new, context.keys, key_scores=scores, distances=distances)
 
     def new_scores(self, context: Context) -> Float[Tensor, "B H n"]:
@@ -235,6 +233,13 @@ def recent_scores(scores: Float[Tensor, "B H k"]) -> Float[Tensor, "B H k"]:
     scores = scores.masked_fill(first, 0.0)
     steps = F.softplus(scores).masked_fill(first, 0.0)
     return scores + steps.cumsum(-1) - steps
+
+
+def _present(scores: Float[Tensor, "B H m"], context: Context) -> Float[Tensor, "B H m"]:
+    """Return the scores of the last m tokens with -inf on padding; the last position sees all keys that any sees."""
+    if context.all_visible:
+        return scores
+    return scores.masked_fill(~context.visible[:, :, -1, -scores.shape[-1] :], -torch.inf)
 
 
 def _first(scores: Float[Tensor, "B H k"]) -> Bool[Tensor, "B H k"]:

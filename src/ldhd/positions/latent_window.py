@@ -106,10 +106,9 @@ class LatentWindow(Position):
 
     def _beyond(self, q: Queries, context: Context) -> Float[Tensor, "#B 1 1 1"]:
         """Return what is added to the logits of keys outside the window."""
-        if context.exploring:
-            share = torch.rand(len(q), 1, 1, 1, generator=context.generator, device=q.device)
-        else:
-            share = torch.ones(1, 1, 1, 1, device=q.device)
+        if not context.exploring:
+            return torch.full((1, 1, 1, 1), -BEYOND, device=q.device)
+        share = torch.rand(len(q), 1, 1, 1, generator=context.generator, device=q.device)
         return 1 - (1 + BEYOND) ** share
 
     def _soft(self, scores: Tensor, every: Float[Tensor, "B #H k k"]) -> Tensor:

@@ -52,9 +52,10 @@ class RPESquare(Anchored):
     def _next(self, scores: Tensor, anchors: Anchors, cache: Cache) -> Tensor:
         """Compute later positions one after another, from w + 1 rows kept of those before."""
         assert anchors.key_scores is not None
-        new, keys = anchors.new, anchors.keys
+        new, keys, queries = anchors.new, anchors.keys, scores.shape[-2]
+        if new == 1:
+            return key_square_row(cache, scores[..., 0, :], anchors.key_scores[..., -1], keys)[..., None, :]
         # every new position changes what is kept, but only the queries have a term
-        queries = scores.shape[-2]
         scores = F.pad(scores, (0, 0, new - queries, 0))
         terms = []
         for place, seen in enumerate(range(keys - new + 1, keys + 1)):
