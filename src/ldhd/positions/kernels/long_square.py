@@ -25,7 +25,7 @@ from ldhd.positions.kernels.precision import widest
 Own = Float[Tensor, "B H k"]
 Scores = Float[Tensor, "B H q m"]
 
-LONG_FROM = 2_000_000
+LONG_FROM = 3_000_000
 """Pairs of positions, over all heads and strings, from which on this is faster than `square`."""
 
 BLOCK = 150_000
