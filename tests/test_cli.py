@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from contracts.command import ldhd
+from ldhd import __version__
 from ldhd.experiments import make_config
 from ldhd.report.output import figure_name
 
@@ -30,6 +31,14 @@ def test_help_and_module():
     for command in ("run", "evaluate", "show", "tasks", "positions", "demo"):
         assert f"  {command} " in run.stdout
     assert run.stderr == ""
+
+
+def test_version_and_short_help(capsys):
+    assert ldhd(capsys, "--version") == (0, f"ldhd {__version__}\n", "")
+    for arguments in (["-h"], ["run", "-h"]):
+        code, out, err = ldhd(capsys, *arguments)
+        assert (code, err) == (0, "")
+        assert out == ldhd(capsys, *arguments[:-1], "--help")[1]
 
 
 def test_run_prints_a_table_and_makes_a_figure(tmp_path, capsys):
@@ -224,6 +233,10 @@ def test_reproduce_lists_what_there_is(capsys):
     code, out, _ = ldhd(capsys, "reproduce", "--size", "paper", "--json")
     rows = {row["preset"]: row for row in json.loads(out)["presets"]}
     assert any("steps" in assumed for assumed in rows["fig5"]["assumed"])
+    _, out, _ = ldhd(capsys, "reproduce", "fig2", "--list", "--json")
+    assert [row["preset"] for row in json.loads(out)["presets"]] == ["fig2a", "fig2b", "fig2c", "fig2d"]
+    code, _, err = ldhd(capsys, "reproduce", "fig99", "--list")
+    assert (code, err.count("\n")) == (2, 1)
 
 
 def test_the_time_of_a_preset_is_that_of_its_stored_runs_scaled_up(capsys, monkeypatch):

@@ -106,8 +106,13 @@ def test_priming_varies_the_share_alone():
 def test_names_are_known_and_taken_once():
     assert names_of("fig2b", "fig2a", "fig2b") == ["fig2b", "fig2a"]
     assert names_of("record", "fig2a", "all") == ["record", "fig2a", *(n for n in names_of("all") if n != "fig2a")]
-    with pytest.raises(ValueError, match="fig2a"):
-        choose(["fig2"])
+    with pytest.raises(ValueError, match=r"unknown preset 'fig9'; .* did you mean fig"):
+        choose(["fig9"])
+
+
+def test_the_number_of_a_figure_stands_for_its_panels():
+    assert names_of("fig2") == ["fig2a", "fig2b", "fig2c", "fig2d"]
+    assert names_of("fig2b", "fig2", "fig1") == ["fig2b", "fig2a", "fig2c", "fig2d", "fig1"]
 
 
 def record(config, exact, fitted=True):

@@ -6,9 +6,11 @@ Commands are plain functions. They import what they need when they are called, s
 import os
 import shlex
 import sys
+from typing import Annotated
 
 import typer
 
+import ldhd
 from ldhd.cli.runs import evaluate, export, pack, report, show, unpack
 from ldhd.cli.theory import bench, design, positions, predict, register, tasks, verify
 from ldhd.cli.training import demo, extend, reproduce, run, sweep
@@ -18,6 +20,7 @@ app = typer.Typer(
     name="ldhd",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="A laboratory for length generalization: train on short instances, test on long ones.",
 )
 COMMANDS = (
@@ -28,6 +31,21 @@ COMMANDS = (
 
 for command in COMMANDS:
     app.command()(command)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"ldhd {ldhd.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Options of `ldhd` itself; the application has the help text."""
 
 
 def main(arguments: list[str] | None = None) -> None:

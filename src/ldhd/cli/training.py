@@ -107,7 +107,7 @@ def reproduce(
     context: Context,
     names: Annotated[
         list[str] | None,
-        Argument(metavar="[FIGURE]...", help="Such as fig2a, cot, priming, record, or all of the paper."),
+        Argument(metavar="[FIGURE]...", help="Such as fig2a, fig2 for all its panels, record, or all of the paper."),
     ] = None,
     size: Annotated[
         str, Option(metavar="SIZE", help="quick (one seed), full (three or more) or paper (GPT-2, for GPUs).")
@@ -134,7 +134,7 @@ def reproduce(
     if listed or not names:
         from ldhd.report.listing import list_presets
 
-        print_result(*list_presets(size), as_json)
+        print_result(*list_presets(names or [], size), as_json)
         return
 
     from ldhd.report.reproduction import reproduce

@@ -127,9 +127,13 @@ PRESETS = {preset.name: preset for preset in (*PAPER, *BEYOND)}
 
 
 def choose(names: Sequence[str]) -> list[Preset]:
-    """Return the presets of these names, each once; `all` stands for every preset of the paper."""
+    """Return the presets of these names, each once.
+
+    `all` stands for every preset of the paper, and the number of a figure, such as `fig2`, for all of its panels.
+    """
+    chosen: dict[str, Preset] = {}
     for name in names:
-        lookup_only(name, {**PRESETS, "all": None}, "preset")
-    paper = [preset.name for preset in PRESETS.values() if "paper" in preset.sizes]
-    every = [one for name in names for one in (paper if name == "all" else [name])]
-    return [PRESETS[name] for name in dict.fromkeys(every)]
+        panels = {key: preset for key, preset in PRESETS.items() if key[:-1] == name and key[-1].isalpha()}
+        paper = {key: preset for key, preset in PRESETS.items() if "paper" in preset.sizes}
+        chosen |= paper if name == "all" else panels or {name: lookup_only(name, {**PRESETS, "all": None}, "preset")}
+    return list(chosen.values())

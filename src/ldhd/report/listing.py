@@ -1,5 +1,6 @@
 """The results of `ldhd tasks`, `ldhd positions` and `ldhd reproduce --list`."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import ldhd
 from ldhd import seeds
 from ldhd.experiments.parts import load_task, options_model
 from ldhd.experiments.preset import SIZES, Depths, Grid, Preset
-from ldhd.experiments.presets import PRESETS
+from ldhd.experiments.presets import PRESETS, choose
 from ldhd.files import BadFileError, read_json
 from ldhd.names import lookup_only
 from ldhd.positions import POSITIONS
@@ -63,10 +64,11 @@ def list_positions() -> Output:
     return {"positions": found}, [table]
 
 
-def list_presets(size: str) -> Output:
-    """Show every preset of a size with its number of runs, its time and its stored result."""
+def list_presets(names: Sequence[str], size: str) -> Output:
+    """Show presets of a size, all by default, with their numbers of runs, their times and their stored results."""
     lookup_only(size, SIZES, "size")
-    found = [_preset(preset, size) for preset in PRESETS.values() if size in preset.sizes]
+    presets = choose(names) if names else PRESETS.values()
+    found = [_preset(preset, size) for preset in presets if size in preset.sizes]
     columns = folding("name", "what", "runs", "training", "stored result")
     rows = [
         (row["preset"], escape(row["title"]), row["runs"], _duration(row), row["stored"] or "none") for row in found
