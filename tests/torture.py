@@ -227,37 +227,49 @@ def sweep_differences(work: Path, out: Path) -> Violations:
     return [wrong for seed in range(4) for wrong in differences(out / config(seed).hash, reference(work, seed))]
 
 
+def kill_at_work(process: "subprocess.Popen[str]", out: Path, chance: random.Random) -> bool:
+    """Kill a sweep with its workers soon after its next checkpoint; whether it had not ended before."""
+    deadline = time.monotonic() + PATIENCE
+    before = set(out.glob("*/checkpoints/*"))
+    while process.poll() is None and set(out.glob("*/checkpoints/*")) <= before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(chance.uniform(0, 0.3))
+    if process.poll() is None:  # its id is its own until it is waited for
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=PATIENCE)
+    return process.returncode == -signal.SIGKILL
+
+
 def kills_in_sweeps(work: Path, share: float, chance: random.Random) -> Violations:
-    """kill -9 of a whole sweep with its workers, three times, then once more to the end."""
+    """kill -9 of a whole sweep with its workers, up to three times, then once more to the end."""
     wrong: Violations = []
-    for turn in range(max(1, round(4 * share))):
+    kills, aim, turn = 0, max(1, round(12 * share)), 0
+    while kills < aim and turn < aim:
         out = work / "sweeps" / str(turn)
         for _ in range(3):
-            before = len(list(out.glob("*/checkpoints/*")))
             process = start_sweep(work, out, workers=2)
-            deadline = time.monotonic() + PATIENCE
-            while process.poll() is None and len(list(out.glob("*/checkpoints/*"))) <= before:
-                if time.monotonic() > deadline:
-                    break
-                time.sleep(0.01)
-            time.sleep(chance.uniform(0, 0.4))
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate(timeout=PATIENCE)
-            counts["kills of sweeps"] += process.returncode == -signal.SIGKILL
+            killed = kill_at_work(process, out, chance)
+            kills += killed
+            if not killed:  # it was done before it could be killed
+                wrong += end_sweep(process)
+                break
+            process.communicate()
         wrong += end_sweep(start_sweep(work, out, workers=1)) + sweep_differences(work, out)
-    return wrong
+        turn += 1
+    counts["kills of sweeps"] += kills
+    return wrong if kills >= aim else [*wrong, f"only {kills} of {aim} sweeps could be killed"]
 
 
 def sweeps_on_one_folder(work: Path, share: float, chance: random.Random) -> Violations:
-    """Three at once; one of them is killed on the way."""
+    """Three at once; one of them is killed on the way, unless it had nothing left to do."""
     wrong: Violations = []
     for turn in range(max(1, round(4 * share))):
         out = work / "shared" / str(turn)
         processes = [start_sweep(work, out, workers=1) for _ in range(3)]
-        time.sleep(chance.uniform(1, 6))
-        os.killpg(processes[0].pid, signal.SIGKILL)
-        processes[0].communicate(timeout=PATIENCE)
-        wrong += [found for process in processes[1:] for found in end_sweep(process)]
+        if kill_at_work(processes[0], out, chance):
+            counts["kills of one sweep of three"] += 1
+            processes.pop(0).communicate()
+        wrong += [found for process in processes for found in end_sweep(process)]
         wrong += sweep_differences(work, out)
         counts["groups of three sweeps on one folder"] += 1
     return wrong
