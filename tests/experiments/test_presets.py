@@ -10,7 +10,6 @@ from ldhd.experiments.folder import Record
 from ldhd.experiments.groups import group_runs
 from ldhd.experiments.loading import check
 from ldhd.experiments.outcomes import outcomes, preset_groups
-from ldhd.experiments.parts import outline
 from ldhd.experiments.preset import SIX, SIZES, Preset, PresetPart
 from ldhd.experiments.presets import PRESETS, choose
 from ldhd.model import MODELS
@@ -45,7 +44,6 @@ def test_the_record_is_not_of_the_paper():
 @pytest.mark.parametrize(("name", "size"), SIZED)
 def test_every_run_can_be_built(name, size):
     for config in PRESETS[name].configs(size, seeds=[0]):
-        outline(config.model_options, config.position, config.position_options)
         check(config)
 
 

@@ -1,13 +1,14 @@
 """The parts of a run from their names and options: its task, its position embedding, its model."""
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import torch
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from torch.overrides import TorchFunctionMode
 
 from ldhd.model import GPT, ModelConfig
 from ldhd.names import lookup
@@ -111,14 +112,14 @@ def build_model(model: ModelConfig, position: str, options: PositionOptions, tab
 
 def build_position(position: str, options: PositionOptions) -> Position:
     """Build the embedding of one layer, to ask it for relations."""
-    with _without_large_tables(16, options):
+    with _without_values(16, options):
         return _factory(position, options)(16, 8, 0)
 
 
 def outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
     """Build a model to look at, its weights without meaning; ValueError if it cannot be built or is absurdly large."""
     try:
-        with _without_large_tables(12 * model.layers * model.mlps * model.dimension**2, options):
+        with _without_values(12 * model.layers * model.mlps * model.dimension**2, options):
             built = build_model(model, position, options)
         size = sum(parameter.numel() for parameter in built.parameters())
     except ValueError:
@@ -130,14 +131,27 @@ def outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
     return built
 
 
-@contextmanager
-def _without_large_tables(weights: int, options: PositionOptions) -> Iterator[None]:
-    """Leave torch's random stream alone, and use no memory unless the weights, and tables by the options, are small.
+class _WithoutInitialisation(TorchFunctionMode):
+    """Leave tensors as they are where `torch.nn.init` would fill them, which is nearly all the time of building."""
 
-    Small ones are built for real: on the device without memory, torch imports its compiler, which takes longer.
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if getattr(func, "__module__", None) == torch.nn.init.__name__:
+            return args[0] if args else (kwargs or {})["tensor"]
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def _without_values(weights: int, options: PositionOptions) -> Iterator[None]:
+    """Build tensors without values, and without memory unless the weights, and tables by the options, are small.
+
+    Torch's random stream is left alone. Small tensors are not built on the device without memory, since torch imports
+    its compiler for it, which takes longer.
     """
     largest = max((value for own in options.values() for value in own.values() if type(value) is int), default=1)
-    with torch.random.fork_rng(devices=[]), torch.device("cpu" if weights * largest < SMALL_MODEL else "meta"):
+    device = torch.device("cpu" if weights * largest < SMALL_MODEL else "meta")
+    with torch.random.fork_rng(devices=[]), device, _WithoutInitialisation():
         yield
 
 
