@@ -21,11 +21,6 @@ from ldhd.tasks.tokens import decode, encode
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return trained(tmp_path_factory.mktemp("runs"))
-
-
-@pytest.fixture(scope="module")
 def folder(run, tmp_path_factory):
     path = tmp_path_factory.mktemp("exported") / "model"
     export_run(run, path)

@@ -4,16 +4,11 @@ import json
 
 import pytest
 
-from contracts.hub import trained
+from contracts import hub  # noqa: F401
 from ldhd.experiments import evaluate_run
 from ldhd.hf import export_run
 
 INSTANCES = 100
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return trained(tmp_path_factory.mktemp("runs"))
 
 
 def test_scores_are_equal_on_500_instances(run, tmp_path):

@@ -31,8 +31,8 @@ def test_swap(tmp_path, monkeypatch):
     assert names["model"](torch.arange(9)[None]).logits.shape == (1, 9, 50257)
 
 
-def test_export(tmp_path, monkeypatch, capsys):
-    export_run(trained(tmp_path / "runs"), tmp_path / "copy-model")
+def test_export(run, tmp_path, monkeypatch, capsys):
+    export_run(run, tmp_path / "copy-model")
     monkeypatch.chdir(tmp_path)
     exec(EXPORT, {})
     first, second = capsys.readouterr().out.splitlines()
