@@ -19,6 +19,11 @@ settings.register_profile("ldhd", deadline=None, max_examples=40, derandomize=Tr
 settings.load_profile("ldhd")
 
 
+def pytest_collection_modifyitems(items):
+    """Start with the slow tests, so that no worker is left with one of them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture(autouse=True)
 def _cache_of_its_own(tmp_path_factory, monkeypatch):
     """What is remembered in a test stays in it."""

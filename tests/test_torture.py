@@ -4,11 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PARTS = ["kills_in_training", "kills_at_file_operations", "corrupted_files", "full_disks", "clocks", "files_in_the_way"]
 
 
+@pytest.mark.slow
 def test_torture_at_a_small_size():
-    command = [sys.executable, str(Path(__file__).with_name("torture.py")), "4", *PARTS, "malformed_configs"]
+    command = [sys.executable, str(Path(__file__).with_name("torture.py")), "2", *PARTS, "malformed_configs"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout
     assert ended.stdout.splitlines()[-1].split() == ["0", "violations"]

@@ -14,7 +14,7 @@ from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, encode
 
 SUM = "rpe-square+rpe-absolute"
 EMBEDDINGS = {name: (name, {}) for name in (*POSITIONS, SUM)}
-for name in ("rpe-square", "rpe-absolute", SUM):  # soft anchors scored by the key alone are the default
+for name in ("rpe-square", "rpe-absolute"):  # soft anchors scored by the key alone are the default
     EMBEDDINGS[f"{name}, key, hard"] = (name, {"hard": True})
     EMBEDDINGS[f"{name}, separate, soft"] = (name, {"projections": "separate"})
     EMBEDDINGS[f"{name}, separate, hard"] = (name, {"projections": "separate", "hard": True})

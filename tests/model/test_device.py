@@ -29,6 +29,7 @@ def test_every_pass_runs_without_values(name):
     assert logits.shape == (2, 4, VOCABULARY_SIZE)
 
 
+@pytest.mark.slow
 def test_compiled_in_one_graph_it_is_the_same_model():
     """Logits and gradients, exploring and as in a test, with every embedding."""
     done = subprocess.run([sys.executable, device.__file__], capture_output=True, text=True, timeout=900)

@@ -18,6 +18,7 @@ from ldhd.sweep import on_ray, run_sweep
 from ldhd.train import checkpoint
 
 ray = pytest.importorskip("ray", reason="the ray extra is not installed")
+pytestmark = pytest.mark.slow
 
 SETTINGS = TINY | {"train.checkpoint_every": 20, "train.evaluate_every": 20}
 

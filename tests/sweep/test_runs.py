@@ -171,7 +171,8 @@ def test_a_sweep_killed_at_random_moments_ends_as_if_nothing_had_happened(tmp_pa
         ):
             time.sleep(0.01)
         time.sleep(chance.uniform(0, 0.6))
-        os.killpg(process.pid, signal.SIGKILL)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
         ended(process)
     for out in ("killed", "whole"):
         with pytest.raises(SystemExit) as exit:
