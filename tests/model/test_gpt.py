@@ -211,3 +211,24 @@ def test_dropout_acts_in_training_only():
     tokens = torch.arange(8)[None]
     assert not torch.equal(model.train()(tokens), model(tokens))
     assert torch.equal(model.eval()(tokens), model(tokens))
+
+
+@pytest.mark.parametrize("place", ["attention", "residual", "embedding"])
+def test_dropout_of_one_place_replaces_that_of_all(place):
+    """With no dropout elsewhere, passes of a model in training differ if its rate is not zero in this place."""
+    places = {f"{other}_dropout": 0.0 for other in ("attention", "residual", "embedding")}
+    tokens = torch.arange(8)[None]
+    for rate, random in ((0.5, True), (0.0, False)):
+        config = ModelConfig(layers=1, heads=2, dimension=16, dropout=0.5, **{**places, f"{place}_dropout": rate})
+        model = GPT(config, 17, NoPosition).train()
+        assert torch.equal(model(tokens), model(tokens)) is not random
+
+
+def test_dropout_of_all_places_is_the_same_in_each():
+    torch.manual_seed(0)
+    tokens, outputs = torch.arange(8)[None], []
+    together = {f"{place}_dropout": 0.3 for place in ("attention", "residual", "embedding")}
+    for options in ({"dropout": 0.3}, together):
+        torch.manual_seed(0)
+        outputs.append(GPT(ModelConfig(layers=1, heads=2, dimension=16, **options), 17, NoPosition).train()(tokens))
+    assert torch.equal(*outputs)

@@ -147,7 +147,7 @@ class Attention(nn.Module):
 
     def __init__(self, config: ModelConfig, position: Position):
         super().__init__()
-        self.heads, self.dropout = config.heads, config.dropout
+        self.heads, self.dropout = config.heads, config.dropout_of("attention")
         self.scale = 1 / math.sqrt(position.head_dimension)
         self.constants: nn.Parameter | None = None  # queries and keys of all tokens, where they are the same
         if config.position_only:

@@ -1,6 +1,10 @@
 """The size of a model and the options of its attention."""
 
+from typing import Annotated, Literal
+
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+DropoutOfOnePlace = Annotated[float | None, Field(ge=0.0, lt=1.0, exclude_if=lambda value: value is None)]
 
 
 class ModelConfig(BaseModel):
@@ -14,6 +18,13 @@ class ModelConfig(BaseModel):
     mlps: int = Field(default=1, ge=1, le=100, exclude_if=lambda value: value == 1)
     """The number of MLPs after each attention: depth for computing that attends to no other token."""
     dropout: float = Field(default=0.0, ge=0.0, lt=1.0)
+    """The share of values that dropout sets to zero in the exploratory phase of training, in each of three places."""
+    attention_dropout: DropoutOfOnePlace = None
+    """Dropout of the attention weights; None means `dropout`."""
+    residual_dropout: DropoutOfOnePlace = None
+    """Dropout of what each attention and each MLP adds to the residual stream; None means `dropout`."""
+    embedding_dropout: DropoutOfOnePlace = None
+    """Dropout of the token embeddings, with what a position embedding adds to them; None means `dropout`."""
     position_only: bool = Field(default=False, exclude_if=lambda value: not value)
     """Whether queries and keys are learned constants of each head, so that attention depends on positions alone."""
     log_length: bool = False
@@ -32,6 +43,11 @@ class ModelConfig(BaseModel):
         if self.dimension % self.heads:
             raise ValueError(f"dimension {self.dimension} is not a multiple of heads {self.heads}")
         return self
+
+    def dropout_of(self, place: Literal["attention", "residual", "embedding"]) -> float:
+        """Return the dropout of one place: its own if it is set, else that of all places."""
+        own: float | None = getattr(self, f"{place}_dropout")
+        return self.dropout if own is None else own
 
 
 MODELS: dict[str, ModelConfig] = {

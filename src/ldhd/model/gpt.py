@@ -47,7 +47,7 @@ class Block(nn.Module):
 
     def __init__(self, config: ModelConfig, position: Position):
         super().__init__()
-        self.dropout = config.dropout
+        self.dropout = config.dropout_of("residual")
         self.attention_norm = nn.LayerNorm(config.dimension)
         self.attention = Attention(config, position)
         # the names of the first MLP and of the others are those of stored weights
@@ -142,7 +142,7 @@ class GPT(nn.Module):
                 contexts = [context.up_to(group.length, group.rows) for group in packing.groups]
             queries = [group.queries for group in packing.groups]
             lengths = [context.valid.shape[1] for context in contexts]
-            x = F.dropout(x, self.config.dropout, exploring)
+            x = F.dropout(x, self.config.dropout_of("embedding"), exploring)
             for layer, block in enumerate(self.blocks):
                 kept, own = (None, None) if cache is None else (cache.layers[layer], cache.positions[layer])
                 mine = [replace(context, cache=own) for context in contexts]
