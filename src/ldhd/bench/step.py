@@ -17,6 +17,7 @@ from ldhd.tasks.tokens import VOCABULARY_SIZE
 from ldhd.train import TrainConfig, TrainingData, new_state
 from ldhd.train.data import IGNORED
 from ldhd.train.loop import update
+from ldhd.train.precision import Precision
 
 HUGGING_FACE, X_TRANSFORMERS = "Hugging Face GPT-2, eager", "x-transformers, T5's bias"
 PEAK_SIZE = 1024
@@ -24,18 +25,41 @@ PEAK_SIZE = 1024
 PROBLEMS = {("copy", "small"): (256, 21), ("addition", "base"): (256, 21), ("addition", "gpt2"): (16, 3)}
 """Task and model -> batch size and rounds."""
 
+PRECISION_PROBLEMS = {"small": (256, 21), "base": (256, 21), "gpt2": (64, 3)}
+"""Model -> batch size and rounds, to compare the arithmetic of training on copy."""
 
-def step_cases(problems: dict[tuple[str, str], tuple[int, int]] = PROBLEMS) -> list[Case]:
+
+def step_cases(
+    problems: dict[tuple[str, str], tuple[int, int]] = PROBLEMS,
+    precision_problems: dict[str, tuple[int, int]] = PRECISION_PROBLEMS,
+) -> list[Case]:
     """Compare steps on instances of scales 1 to 5; our steps also draw their batches.
 
-    The loss is on the answer, or on every token. x-transformers takes part if it is installed.
+    The loss is on the answer, or on every token. x-transformers takes part if it is installed. Then steps in bfloat16
+    are compared with steps in float32.
     """
     cases = []
     for (task, name), (batch, rounds) in problems.items():
         for loss in ("answer", "sequence"):
             config = TrainConfig(batch_size=batch, samples=4 * batch, loss=loss)
             cases += _compare(task, name, plain(MODELS[name]), config, rounds)
-    return cases
+    return cases + [_precision_case(name, *problem) for name, problem in precision_problems.items()]
+
+
+def _precision_case(name: str, batch: int, rounds: int) -> Case:
+    """Compare training steps in bfloat16 with steps of the same model in float32."""
+    config, model = TrainConfig(batch_size=batch, samples=4 * batch), plain(MODELS[name])
+    data = TrainingData(TASKS["copy"], range(1, 6), config, seed=0)
+    state = new_state(GPT(model, VOCABULARY_SIZE, RPESquare).train(), config)
+
+    def step(precision: Precision) -> None:
+        state.precision = precision
+        update(state, data, config, 0, torch.device("cpu"))
+
+    seconds = in_turn({"float32": lambda: step("float32"), "bfloat16": lambda: step("bfloat16")}, rounds)
+    shape = f"copy, {name}: {model.layers} layers, {model.heads} heads, dimension {model.dimension}, batch {batch}"
+    case = "training step, rpe-square, bfloat16"
+    return summary(case, shape, "float32", seconds["float32"], seconds["bfloat16"], "speed")
 
 
 def _compare(task: str, name: str, model: ModelConfig, config: TrainConfig, rounds: int) -> list[Case]:

@@ -14,6 +14,7 @@ from ldhd import files
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.parts import explain
+from ldhd.train.precision import Precision
 
 Metrics = list[dict[str, Any]]
 """The learning curve of a run: a row for each evaluation during training."""
@@ -35,6 +36,8 @@ class Record(BaseModel):
     steps: int
     seconds: float
     threads: int
+    precision: Precision | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The arithmetic of training; None in older records, and where the checkpoints were lost before the tests."""
     version: str
     commit: str | None
     command: str

@@ -122,6 +122,7 @@ def _run(job: Job, folder: RunFolder, on_progress: OnProgress, stop: Stop) -> Re
         steps=state.step,
         seconds=round(state.seconds, 2),
         threads=job.threads,
+        precision=state.precision,
         version=ldhd.__version__,
         commit=source_commit(),
         command=job.command,
@@ -170,7 +171,7 @@ def _check_trained(state: State, config: RunConfig) -> None:
 
 
 def _restore_weights(state: State, folder: RunFolder, config: RunConfig) -> bool:
-    """Restore the final weights where no checkpoint is left; the seconds of training are then unknown."""
+    """Restore the final weights where no checkpoint is left; its seconds and its arithmetic are then unknown."""
     try:
         metrics = folder.completed_metrics(config)
         if metrics is None:
@@ -181,7 +182,7 @@ def _restore_weights(state: State, folder: RunFolder, config: RunConfig) -> bool
     warnings.warn(
         f"{folder.path} holds weights but no checkpoint: its seconds of training are given as 0", stacklevel=2
     )
-    state.step, state.metrics = config.train.steps, metrics
+    state.step, state.metrics, state.precision = config.train.steps, metrics, None
     return True
 
 

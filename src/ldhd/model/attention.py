@@ -56,7 +56,7 @@ class AttentionWeights(nn.Module):
             wider = q.shape[-1] - self.null_key.shape[1]  # by what `rotate` has added
             null = (F.pad(self.null_key.mT, (0, wider)) if wider else self.null_key.mT).to(k.dtype)
         if isinstance(factor, Tensor) or factor != 1:
-            q = q * factor
+            q = (q * factor).to(k.dtype)  # autocast leaves `factor` in float32, and the backward pass needs one type
         if queries > 1:
             columns = _extended(k, null, rest)
             mask = self._mask(q, context.visible[..., -queries:, :], rest, factor)

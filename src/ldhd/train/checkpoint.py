@@ -20,6 +20,7 @@ def save(folder: Path, state: State, owner: str) -> None:
     for index, values in state.optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{name}": value for name, value in values.items()}
     metadata = {"owner": owner, "step": state.step, "seconds": state.seconds, "metrics": state.metrics}
+    metadata["precision"] = state.precision
     write_tensors(_path(folder, state.step), tensors, metadata)
     drop_old(folder)
 
@@ -93,6 +94,7 @@ def _restore(state: State, tensors: dict[str, Tensor], metadata: dict[str, Any],
     groups = state.optimizer.state_dict()["param_groups"]
     state.optimizer.load_state_dict({"state": moments, "param_groups": groups})
     state.step, state.seconds, state.metrics = metadata["step"], metadata["seconds"], metadata["metrics"]
+    state.precision = metadata.get("precision", state.precision)  # absent in checkpoints of earlier versions
 
 
 def _check_owner(metadata: dict[str, Any], owner: str, path: Path) -> None:

@@ -31,7 +31,7 @@ class TrainConfig(BaseModel):
     loss: Literal["answer", "sequence"] = "answer"
     """Which tokens are to be predicted: those of the answer, or all."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """`auto` uses bfloat16 autocast on CUDA devices that support it; CPUs without AMX are slower with it."""
+    """`auto` uses bfloat16 autocast where it is faster: `ldhd.train.precision.choose`."""
     settle: float = Field(default=0.0, ge=0.0, le=1.0, exclude_if=lambda value: value == 0)
     """Share of the steps, at the end, that are the fine-tuning phase: the model is trained as it is tested, anchors
     that are hard in tests are hard and keep what they have learned, and nothing is random."""

@@ -1,12 +1,10 @@
 """The training loop: from one state to the next, the same whether or not it was interrupted in between."""
 
-import contextlib
 import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -21,6 +19,7 @@ from ldhd.train import parallel
 from ldhd.train.config import TrainConfig
 from ldhd.train.data import IGNORED, TrainingData, to_tensors
 from ldhd.train.diagnosis import diagnosis
+from ldhd.train.precision import autocast
 from ldhd.train.state import State
 
 LIVE_INSTANCES = 64
@@ -180,7 +179,7 @@ def _loss_terms(
     strings, length = own.shape
     packing = pack(places, strings, length, model.config) if grouped else everything(strings, length, places.to(device))
     penalties: list[Tensor] = []
-    with autocast(config, device):
+    with autocast(state.precision, device):
         logits = model(
             own.to(device),
             packing=packing,
@@ -193,10 +192,3 @@ def _loss_terms(
     share = len(own) / (len(inputs) * config.accumulation)
     penalty = torch.stack(penalties).sum() if penalties else torch.zeros((), device=device)
     return torch.stack([cross_entropy / tokens, share * penalty])
-
-
-def autocast(config: TrainConfig, device: torch.device) -> contextlib.AbstractContextManager[Any]:
-    wanted = config.precision == "bfloat16" or (
-        config.precision == "auto" and device.type == "cuda" and torch.cuda.is_bf16_supported()
-    )
-    return torch.autocast(device.type, torch.bfloat16) if wanted else contextlib.nullcontext()

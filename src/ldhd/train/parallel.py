@@ -80,6 +80,7 @@ def broadcast_state(state: State) -> None:
     step = torch.tensor([state.step], device=device)
     dist.broadcast(step, 0)
     state.step = int(step)
+    state.precision = "bfloat16" if broadcast_flag(state.precision == "bfloat16") else "float32"
     tensors = [*state.model.state_dict().values()]
     if state.step > 0:
         tensors += _moments(state)

@@ -6,7 +6,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from ldhd.model import GPT
 from ldhd.train.config import TrainConfig
+from ldhd.train.precision import Precision, choose
 
 
 @dataclass
@@ -15,6 +17,8 @@ class State:
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
+    precision: Precision | None
+    """The arithmetic that training began with, which stays when training goes on elsewhere; None if it is not known."""
     step: int = 0
     seconds: float = 0.0
     metrics: list[dict[str, Any]] = field(default_factory=list)
@@ -22,9 +26,11 @@ class State:
 
 def new_state(model: nn.Module, config: TrainConfig) -> State:
     """Return the initial state: AdamW with weight decay on parameters of two or more dimensions only."""
+    dimension = model.config.dimension if isinstance(model, GPT) else 0
+    precision = choose(config.precision, dimension, next(model.parameters()).device)
     parameters = list(model.parameters())
     groups = [
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": config.weight_decay},
         {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
     ]
-    return State(model, torch.optim.AdamW(groups, lr=config.learning_rate, fused=True))
+    return State(model, torch.optim.AdamW(groups, lr=config.learning_rate, fused=True), precision)
