@@ -1,6 +1,7 @@
 """python results/tables.py NAME: a table of the documentation, in Markdown, from the stored results of presets.
 
-NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full) or `matrix` (fig3 to fig8).
+NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full), `matrix` (fig3 to fig8) or
+`dropout` (the runs of results/dropout).
 """
 
 import json
@@ -9,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ldhd.experiments.outcomes import Outcome, smallest_depths
+from ldhd.experiments.studies import read_runs
 from ldhd.report.terminal import counted, percent
 from ldhd.statistics import mean_interval
 
@@ -43,6 +45,19 @@ def matrix() -> str:
     """Exact match in % at the largest scale, averaged over seeds, with its 95 % interval."""
     tasks, rows = grid(outcomes(*(f"fig{number}" for number in range(3, 9))), measured)
     return table(["embedding", *tasks], rows)
+
+
+def dropout() -> str:
+    """Exact match in % at scales 6, 8 and 10, seed by seed, for each place of dropout."""
+    rows: dict[str, dict[int, str]] = {}
+    for config, record, _ in read_runs(FULL.parent / "dropout"):
+        rates = {place: config.model_options.dropout_of(place) for place in ("attention", "residual", "embedding")}
+        label = ", ".join(f"{place} {rate:g}" for place, rate in rates.items() if rate) or "none"
+        cells = " / ".join(percent(record.exact(scale) or 0.0) for scale in (6, 8, 10))
+        rows.setdefault(label, {})[config.seed] = cells if record.fitted else f"{cells} (not fitted)"
+    seeds = sorted({seed for cells in rows.values() for seed in cells})
+    cells = {label: [rows[label].get(seed, "") for seed in seeds] for label in sorted(rows)}
+    return table(["dropout", *(f"seed {seed}" for seed in seeds)], cells)
 
 
 def outcomes(*presets: str) -> list[Outcome]:
@@ -81,4 +96,5 @@ def _seeds(outcome: Outcome, most: int) -> str:
 
 
 if __name__ == "__main__":
-    print({"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix}[sys.argv[1]]())
+    tables = {"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix, "dropout": dropout}
+    print(tables[sys.argv[1]]())
