@@ -48,13 +48,18 @@ def matrix() -> str:
 
 
 def dropout() -> str:
-    """Exact match in % at scales 6, 8 and 10, seed by seed, for each place of dropout."""
+    """Exact match in % at scales 6, 8 and 10, and the share of digits that are right at 10, seed by seed."""
     rows: dict[str, dict[int, str]] = {}
     for config, record, _ in read_runs(FULL.parent / "dropout"):
-        rates = {place: config.model_options.dropout_of(place) for place in ("attention", "residual", "embedding")}
+        model = config.model_options
+        rates = {place: model.dropout_of(place) for place in ("attention", "residual", "embedding")}
         label = ", ".join(f"{place} {rate:g}" for place, rate in rates.items() if rate) or "none"
+        label += "".join(f", {name}" for name in ("null_key", "log_length") if getattr(model, name))
+        label += "" if config.train.precision == "auto" else f", {config.train.precision}"
+        *digits, _ = next(result.per_position for result in record.results if result.scale == 10)
         cells = " / ".join(percent(record.exact(scale) or 0.0) for scale in (6, 8, 10))
-        rows.setdefault(label, {})[config.seed] = cells if record.fitted else f"{cells} (not fitted)"
+        fitted = "" if record.fitted else ", not fitted"
+        rows.setdefault(label, {})[config.seed] = f"{cells} ({percent(sum(digits) / len(digits))}{fitted})"
     seeds = sorted({seed for cells in rows.values() for seed in cells})
     cells = {label: [rows[label].get(seed, "") for seed in seeds] for label in sorted(rows)}
     return table(["dropout", *(f"seed {seed}" for seed in seeds)], cells)
