@@ -52,10 +52,12 @@ def dropout() -> str:
     rows: dict[str, dict[int, str]] = {}
     for config, record, _ in read_runs(FULL.parent / "dropout"):
         model = config.model_options
+        if config.model != "small-2":
+            continue  # the settings of two predictions, which have a table of their own
         rates = {place: model.dropout_of(place) for place in ("attention", "residual", "embedding")}
         label = ", ".join(f"{place} {rate:g}" for place, rate in rates.items() if rate) or "none"
         label += "".join(f", {name}" for name in ("null_key", "log_length") if getattr(model, name))
-        label += "" if config.train.precision == "auto" else f", {config.train.precision}"
+        label = label if config.position == "rpe-square" else f"{config.position}: {label}"
         *digits, _ = next(result.per_position for result in record.results if result.scale == 10)
         cells = " / ".join(percent(record.exact(scale) or 0.0) for scale in (6, 8, 10))
         fitted = "" if record.fitted else ", not fitted"
