@@ -17,8 +17,8 @@ SEEDS = (5, 10)
 def seeds_cases(batches: tuple[int, ...] = (32, 256), rounds: int = 11) -> list[Case]:
     """Compare a step of one seed, as often as there are seeds, with one step of one model on the instances of all.
 
-    A model with the weights of several seeds does the same work with smaller matrix products, so it cannot be faster than
-    the latter.
+    A model with the weights of several seeds does the same work with smaller matrix products, so it cannot be faster
+    than the latter.
     """
     cases = []
     for position in ("rpe-square", "latent-window"):
