@@ -14,7 +14,7 @@ from ldhd.bench.hugging_face import same_gpt2
 from ldhd.bench.memory import peak_memory
 from ldhd.bench.peers import peers_cases
 from ldhd.bench.ratio import compare, exponent, machine
-from ldhd.bench.seeds import seeds_cases
+from ldhd.bench.seeds import SEEDS, seeds_cases
 from ldhd.bench.start import start_cases
 from ldhd.bench.step import HUGGING_FACE, step_cases
 from ldhd.bench.wht import butterfly, walsh_hadamard_cases
@@ -72,8 +72,8 @@ def test_step_and_decoding_at_small_sizes(monkeypatch):
 
 
 def test_seeds_start_and_length_at_small_sizes():
-    assert [case.shape for case in seeds_cases((2,), rounds=2)] == [
-        f"copy, {position}, batch 2" for position in ("rpe-square", "latent-window")
+    assert [(case.case.split()[0], case.shape) for case in seeds_cases((2,), rounds=2)] == [
+        (str(count), f"copy, {position}, batch 2") for position in ("rpe-square", "latent-window") for count in SEEDS
     ]
     assert [case.case.split()[2] for case in start_cases(rounds=1)] == ["show,", "evaluate,"]
     growth = [case for case in length_cases((8, 16), rounds=2) if case.measure == "cost"]
@@ -116,11 +116,21 @@ def test_exponent_of_a_power_law():
 def test_growth_is_drawn(tmp_path):
     cases = [Case("rpe, forward+backward", "s", float(n), (n, n), "rpe", "growth", n) for n in (4, 8)]
     fit = Case("rpe, time, forward+backward", "s", 1.0, (1, 1), "n", "exponent")
-    _, view = show_benchmarks({"length": [*cases, fit], "wht": []}, tmp_path)
+    _, view = show_benchmarks([("length", [*cases, fit]), ("wht", [])], tmp_path)
     assert view[-1] == f"written: {tmp_path / 'length.json'}, {tmp_path / 'length.png'}, {tmp_path / 'wht.json'}"
     assert (tmp_path / "length.png").read_bytes().startswith(b"\x89PNG")
     assert json.loads((tmp_path / "wht.json").read_text())["cases"] == []
-    assert len(show_benchmarks({"wht": []})[1]) == 1
+    assert len(show_benchmarks([("wht", [])])[1]) == 1
+
+
+def test_what_was_measured_before_a_crash_is_written(tmp_path):
+    def measured():
+        yield "wht", []
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        show_benchmarks(measured(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["wht.json"]
 
 
 def test_unknown_benchmark(capsys):

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import resource
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -40,19 +41,36 @@ class Case:
 def compare(
     case: str, shape: str, against: str, ours: Callable[[], Any], theirs: Callable[[], Any], repeats: int
 ) -> Case:
-    """Time both in turn, `repeats` times after one warm-up of each, and return the speed of ours."""
-    times = in_turn({"ours": ours, "theirs": theirs}, repeats)
+    """Time both in turn, `repeats` times after one warm-up of each, and return the speed of ours.
+
+    They may start processes, so that wall-clock time is measured.
+    """
+    times = in_turn({"ours": ours, "theirs": theirs}, repeats, time.perf_counter)
     return summary(case, shape, against, times["theirs"], times["ours"], "speed")
 
 
-def in_turn(actions: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
+def clock_of_threads() -> float:
+    """Return the seconds of a clock: processor time on one thread, which other programs disturb less than wall-clock
+    time, and wall-clock time on several."""
+    return time.process_time() if torch.get_num_threads() == 1 else time.perf_counter()
+
+
+def clock_of_commands() -> float:
+    """Return the processor time of all processes that this one has started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def in_turn(
+    actions: Mapping[str, Callable[[], Any]], rounds: int, clock: Callable[[], float] = clock_of_threads
+) -> dict[str, list[float]]:
     """Return the seconds of each action in each round, after one round to warm up."""
     for action in actions.values():
         action()
     seconds: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(rounds):
         for name, action in actions.items():
-            seconds[name].append(timed(action))
+            seconds[name].append(timed(action, clock))
     return seconds
 
 
@@ -70,11 +88,11 @@ def summary(
     return Case(case, shape, statistics.median(ratios), (ratios[0], ratios[-1]), against, measure, n)
 
 
-def timed(action: Callable[[], Any]) -> float:
+def timed(action: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
     """Return the seconds that an action takes."""
-    started = time.perf_counter()
+    started = clock()
     action()
-    return time.perf_counter() - started
+    return clock() - started
 
 
 def within(case: str, shape: str, limit: float, seconds: list[float]) -> Case:

@@ -1,4 +1,4 @@
-"""Ten seeds as one model with batched weights: how much faster that could be at best."""
+"""Several seeds as one model with batched weights: how much faster that could be at best."""
 
 from collections.abc import Callable
 
@@ -10,24 +10,25 @@ from ldhd.experiments.loading import new_model, run_task
 from ldhd.train import TrainingData, new_state
 from ldhd.train.loop import update
 
-SEEDS = 10
+SEEDS = (5, 10)
+"""Ten seeds in one process, or five in each of two."""
 
 
 def seeds_cases(batches: tuple[int, ...] = (32, 256), rounds: int = 11) -> list[Case]:
-    """Compare a step of one seed, ten times, with one step of one model on the instances of ten seeds.
+    """Compare a step of one seed, as often as there are seeds, with one step of one model on the instances of all.
 
-    A model with the weights of ten seeds does the same work with smaller matrix products, so it cannot be faster than
-    the latter.
+    A model with the weights of several seeds does the same work with smaller matrix products, so it cannot be faster
+    than the latter.
     """
     cases = []
     for position in ("rpe-square", "latent-window"):
         for batch in batches:
-            actions = {size: _step(position, size) for size in (batch, SEEDS * batch)}
-            seconds = in_turn({str(size): action for size, action in actions.items()}, rounds)
-            apart = [SEEDS * value for value in seconds[str(batch)]]
+            seconds = in_turn({str(count): _step(position, count * batch) for count in (1, *SEEDS)}, rounds)
             shape = f"copy, {position}, batch {batch}"
-            together = seconds[str(SEEDS * batch)]
-            cases.append(summary(f"{SEEDS} seeds as one batch, at best", shape, "one by one", apart, together, "speed"))
+            for count in SEEDS:
+                apart, together = [count * value for value in seconds["1"]], seconds[str(count)]
+                case = f"{count} seeds as one batch, at best"
+                cases.append(summary(case, shape, "one by one", apart, together, "speed"))
     return cases
 
 

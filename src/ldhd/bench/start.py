@@ -1,4 +1,4 @@
-"""How long commands take to start that read a finished run, beside the import of torch."""
+"""How much processor time commands take to start that read a finished run, beside the import of torch."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from ldhd.bench.ratio import Case, in_turn, within
+from ldhd.bench.ratio import Case, clock_of_commands, in_turn, within
 from ldhd.experiments import make_config, run
 
 LIMIT_SECONDS = 0.2
@@ -25,7 +25,7 @@ def start_cases(rounds: int = 7) -> list[Case]:
             "evaluate": ("-m", "ldhd", "evaluate", folder, "--test-scales", "1", "--instances", "1"),
             "torch": ("-c", "import torch"),
         }
-        seconds = in_turn({key: _command(arguments) for key, arguments in commands.items()}, rounds)
+        seconds = in_turn({key: _command(arguments) for key, arguments in commands.items()}, rounds, clock_of_commands)
     return [
         within(
             f"start of {command}, without torch",

@@ -141,4 +141,4 @@ def bench(
         out.mkdir(parents=True, exist_ok=True)
     prepare(threads or os.cpu_count() or 1)
     measured = watch(((name, BENCHMARKS[name]()) for name in chosen), len(chosen), "benchmarks")
-    print_result(*show_benchmarks(dict(measured), out), as_json)
+    print_result(*show_benchmarks(measured, out), as_json)

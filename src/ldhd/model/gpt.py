@@ -67,9 +67,10 @@ class Block(nn.Module):
     ) -> Float[Tensor, "W D"]:
         """Return the states of all tokens, or those that are `wanted` of the `last` ones, where these are given."""
         mixed = self.attention(self.attention_norm(x), contexts, queries, cache)
-        x = (x if last is None else x[last]) + self._dropped(mixed, contexts[0])
+        # `index_select` is several times faster than indexing, in both directions
+        x = (x if last is None else x.index_select(0, last)) + self._dropped(mixed, contexts[0])
         if wanted is not None:
-            x = x[wanted]
+            x = x.index_select(0, wanted)
         for norm, mlp in self.mlps():
             x = x + self._dropped(mlp(norm(x)), contexts[0])
         return x
@@ -134,12 +135,16 @@ class GPT(nn.Module):
             )
             first = None if cache is None else cache.positions[0]
             added = self.position.embed(tokens, replace(context, cache=first))
-            x = (self.tokens(tokens) + added).flatten(0, 1)
             contexts, whole = [context], packing is None
             packing = everything(*tokens.shape) if packing is None else packing
+            ids = tokens.flatten()
+            if isinstance(added, Tensor):
+                added = added.expand(*tokens.shape, -1).flatten(0, 1)
             if packing.index is not None:
-                x = x[packing.index]
+                ids = ids[packing.index]
+                added = added.index_select(0, packing.index) if isinstance(added, Tensor) else added
                 contexts = [context.up_to(group.length, group.rows) for group in packing.groups]
+            x = self.tokens(ids) + added
             queries = [group.queries for group in packing.groups]
             lengths = [context.valid.shape[1] for context in contexts]
             x = F.dropout(x, self.config.dropout_of("embedding"), exploring)

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from ldhd.model.attention import FAST_COLUMNS
 from ldhd.model.config import ModelConfig
 
 GROUP_COST = 40e6
@@ -82,7 +83,7 @@ def _cut(lengths: list[int], config: ModelConfig) -> Iterator[tuple[int, int, in
     best: dict[int, tuple[float, int]] = {0: (0.0, 0)}
     for stop in ends:
         length = lengths[stop - 1]
-        pairs = length * max(length, 16)
+        pairs = length * max(length, FAST_COLUMNS)
         row = config.layers * (36 * length * config.dimension**2 + PAIR_COST * config.heads * pairs)
         best[stop] = min(
             (cost + (stop - start) * row + config.layers * GROUP_COST, start) for start, (cost, _) in best.items()

@@ -11,7 +11,7 @@ from ldhd.positions.anchor import Anchors, natural_anchor, natural_distances
 from ldhd.positions.anchored import Anchored
 from ldhd.positions.cache import append, append_rows
 from ldhd.positions.context import Cache, Context, Keys, Queries
-from ldhd.positions.kernels.key_square import keep, key_square_row
+from ldhd.positions.kernels.key_square import keep, keep_next, key_square_row
 from ldhd.positions.kernels.long_square import is_long, long_square, own_weights
 from ldhd.positions.kernels.square import LARGEST_SHIFT, hard_square, look_up, square, square_scores
 
@@ -35,33 +35,40 @@ class RPESquare(Anchored):
     def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
         anchors, cache = self.anchor(q, k, context), context.cache
         scores = square_scores(q, self.table, k.shape[-2])
-        clipped = anchors.key_scores is not None and self.max_distance <= LARGEST_SHIFT
         if anchors.distances is not None:
             term = self._hard(scores, anchors, cache)
-        elif clipped and cache is not None and anchors.new < anchors.keys:
-            term = self._next(scores, anchors, cache)
+        elif cache is not None and self._by_recurrence(anchors):
+            term = self._kept(scores, anchors, cache)
         else:
-            if clipped and cache is not None:
-                keep(cache, anchors.key_scores, scores.shape[-1] // 2)
-            if clipped and is_long(scores, anchors.keys):
-                term = long_square(scores, own_weights(anchors.key_scores))
-            else:
-                term = square(scores, append_rows(None if clipped else cache, "rows", anchors.rows()))
+            term = self._at_once(scores, anchors, cache)
         return term.to(q.dtype)
 
-    def _next(self, scores: Tensor, anchors: Anchors, cache: Cache) -> Tensor:
-        """Compute later positions one after another, from w + 1 rows kept of those before."""
+    def _by_recurrence(self, anchors: Anchors) -> bool:
+        """Whether the term follows the diagonals, as `long_square` describes."""
+        return anchors.key_scores is not None and self.max_distance <= LARGEST_SHIFT
+
+    def _at_once(self, scores: Tensor, anchors: Anchors, cache: Cache | None) -> Tensor:
+        if self._by_recurrence(anchors) and is_long(scores, anchors.keys):
+            assert anchors.key_scores is not None
+            return long_square(scores, own_weights(anchors.key_scores))
+        return square(scores, append_rows(cache, "rows", anchors.rows()))
+
+    def _kept(self, scores: Tensor, anchors: Anchors, cache: Cache) -> Tensor:
+        """Compute terms in decoding, where w + 1 rows are kept of the positions so far."""
         assert anchors.key_scores is not None
-        new, keys, queries = anchors.new, anchors.keys, scores.shape[-2]
-        if new == 1:
-            return key_square_row(cache, scores[..., 0, :], anchors.key_scores[..., -1], keys)[..., None, :]
-        # every new position changes what is kept, but only the queries have a term
-        scores = F.pad(scores, (0, 0, new - queries, 0))
+        new, keys, queries, w = anchors.new, anchors.keys, scores.shape[-2], scores.shape[-1] // 2
+        if new == keys:
+            keep(cache, anchors.key_scores, w)
+            if queries > 1:
+                return self._at_once(scores, anchors, None)
+            return key_square_row(cache, scores[..., -1, :], keys)[..., None, :]
         terms = []
-        for place, seen in enumerate(range(keys - new + 1, keys + 1)):
-            row = key_square_row(cache, scores[..., place, :], anchors.key_scores[..., seen - 1], seen)
-            terms.append(F.pad(row, (0, keys - seen)))
-        return torch.stack(terms[-queries:], dim=-2)
+        for seen in range(keys - new + 1, keys + 1):
+            keep_next(cache, anchors.key_scores[..., seen - 1], w, seen)
+            if seen > keys - queries:
+                row = key_square_row(cache, scores[..., seen - 1 - keys, :], seen)
+                terms.append(F.pad(row, (0, keys - seen)) if seen < keys else row)
+        return torch.stack(terms, dim=-2)
 
     def _hard(self, scores: Tensor, anchors: Anchors, cache: Cache | None) -> Tensor:
         assert anchors.distances is not None

@@ -1,7 +1,7 @@
 """The result of `ldhd bench`, and the figure of how the time of attention grows with the length of the string."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,14 @@ MEANINGS = {
 }
 
 
-def show_benchmarks(measured: Mapping[str, Sequence[Case]], folder: Path | None = None) -> Output:
-    """Show a table for each measure and the machine; in a folder, write a file for each benchmark and draw growth."""
-    cases = [case for own in measured.values() for case in own]
+def show_benchmarks(measured: Iterable[tuple[str, Sequence[Case]]], folder: Path | None = None) -> Output:
+    """Show a table for each measure and the machine; in a folder, write the file of each benchmark as it ends."""
+    cases: list[Case] = []
+    written: list[Path] = []
+    for name, own in measured:
+        cases += own
+        if folder is not None:
+            written += _write(folder, name, own)
     rows: dict[str, list[tuple[str, ...]]] = {}
     for case in cases:
         low, high = case.spread
@@ -38,8 +43,7 @@ def show_benchmarks(measured: Mapping[str, Sequence[Case]], folder: Path | None 
         for measure, own in rows.items()
     ]
     view = [*tables, ", ".join(f"{key} {value}" for key, value in machine().items())]
-    if folder is not None:
-        written = [path for name, own in measured.items() for path in _write(folder, name, own)]
+    if written:
         view.append(f"written: {', '.join(map(str, written))}")
     return _document(cases), view
 
@@ -49,6 +53,7 @@ def _document(cases: Sequence[Case]) -> dict[str, Any]:
 
 
 def _write(folder: Path, name: str, cases: Sequence[Case]) -> list[Path]:
+    """Write the cases of a benchmark, and the figure of growth if they have one."""
     path = folder / f"{name}.json"
     path.write_text(json.dumps(_document(cases), indent=2) + "\n")
     growth = growth_figure(cases)

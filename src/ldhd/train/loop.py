@@ -143,7 +143,7 @@ def update(state: State, data: TrainingData, config: TrainConfig, seed: int, dev
     generator = torch.Generator(device).manual_seed(noise)
     # dropout draws from the global stream: each step has a stream of its own, and the caller's is left alone
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        torch.manual_seed(noise)
+        _seed_global_stream(noise, device)
         for part in range(config.accumulation):
             inputs, targets = data.batch(state.step * config.accumulation + part)
             found = _loss_terms(state, inputs, targets, config, generator)
@@ -159,6 +159,13 @@ def update(state: State, data: TrainingData, config: TrainConfig, seed: int, dev
         )
     state.optimizer.step()
     return done
+
+
+def _seed_global_stream(seed: int, device: torch.device) -> None:
+    """Seed the stream of the CPU and that of `device`: `torch.manual_seed` also asks for devices that are not there."""
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(seed)
 
 
 def _loss_terms(
