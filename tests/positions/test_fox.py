@@ -14,10 +14,11 @@ class TestForgetting(PositionContract):
     make = Forgetting
 
     def model(self, **options):
-        """With gates that are nearly open, so that more than the last tokens counts."""
+        """With larger weights, so that prompts have different continuations; few gates are shut."""
         model = super().model(**options)
         for block in model.blocks:
-            torch.nn.init.constant_(block.attention.position.gate.bias, 4.0)
+            torch.nn.init.normal_(block.attention.qkv.weight, std=0.6)
+            torch.nn.init.constant_(block.attention.position.gate.bias, 3.0)
         return model
 
     def test_formula(self):
