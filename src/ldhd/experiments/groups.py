@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.folder import Record
+from ldhd.experiments.parts import added_options
 from ldhd.parsing import format_range
 from ldhd.statistics import Mean, Share, mean_interval, wilson
 
@@ -133,7 +134,8 @@ def settings_of(config: RunConfig) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for key, value in config:
         if key == "position_options":
-            settings |= {f"position.{term}.{name}": v for term, own in value.items() for name, v in own.items()}
+            every = {term: {**added_options(term), **own} for term, own in value.items()}
+            settings |= {f"position.{term}.{name}": v for term, own in every.items() for name, v in own.items()}
         elif isinstance(value, BaseModel):
             settings |= {f"{key.removesuffix('_options')}.{name}": v for name, v in value}
         elif key not in ("seed", "extended_from"):

@@ -19,6 +19,10 @@ class ModelConfig(BaseModel):
     log_length: bool = False
     """Whether the logits of a query are multiplied by log(1 + visible keys) / log(1 + log_length_reference)."""
     log_length_reference: int = Field(default=10, ge=1)
+    ssmax: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Whether each head also learns a factor of these logits, which starts at 1: with `log_length`, this is scalable
+    softmax (SSMax; Nakanishi, Scalable-Softmax Is Superior for Attention, 2025), whose s is that factor divided by
+    log(1 + log_length_reference)."""
     sharpen: float = Field(default=1.0, ge=1.0, exclude_if=lambda value: value == 1)
     """Factor of the logits in tests; in exploratory training each sequence has a random factor between 1 and this."""
     null_key: bool = False
@@ -31,6 +35,8 @@ class ModelConfig(BaseModel):
     def _heads_divide_dimension(self) -> "ModelConfig":
         if self.dimension % self.heads:
             raise ValueError(f"dimension {self.dimension} is not a multiple of heads {self.heads}")
+        if self.ssmax and not self.log_length:
+            raise ValueError("ssmax learns a factor of the logarithm of the length: it needs log_length")
         return self
 
 

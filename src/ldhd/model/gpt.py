@@ -160,6 +160,11 @@ class GPT(nn.Module):
         return self.config.sharpen == 1 and not any(position.reads_padding for position in positions)
 
     @property
+    def redraws(self) -> bool:
+        """Whether positions of tests are drawn for each length, so that decoding can keep nothing of earlier tokens."""
+        return any(block.attention.position.redraws for block in self.blocks if isinstance(block, Block))
+
+    @property
     def reads_prompts_once(self) -> bool:
         """Whether decoding computes the attention of the last token of a prompt only, not that of all pairs."""
         return len(self.blocks) == 1 and self.position.some_queries
