@@ -17,7 +17,7 @@ def run(
     task: Annotated[str, Argument(metavar="TASK", help="Name of a task (see `ldhd tasks`) or module:Class.")],
     position: Annotated[str, Option(metavar="P[,P...]", help="Names of embeddings (see `ldhd positions`).")],
     model: Annotated[
-        str | None, Option(metavar="NAME", help="small, small-2, base or gpt2; the task's own by default.")
+        str | None, Option(metavar="NAME", help="small, small-2, base, lstm, ssm or gpt2; the task's own by default.")
     ] = None,
     train_scales: Scales = None,
     test_scales: Scales = None,

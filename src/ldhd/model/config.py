@@ -1,13 +1,19 @@
 """The size of a model and the options of its attention."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class ModelConfig(BaseModel):
-    """A decoder-only Transformer; its position embedding is configured separately."""
+    """A decoder-only Transformer, or a recurrent model; its position embedding is configured separately."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
+    architecture: Literal["transformer", "lstm", "ssm"] = Field(
+        default="transformer", exclude_if=lambda value: value == "transformer"
+    )
+    """What a block mixes tokens with: attention, an LSTM, or a selective state-space layer."""
     layers: int = Field(ge=1, le=1000)
     heads: int = Field(ge=1)
     dimension: int = Field(ge=1)
@@ -35,6 +41,10 @@ class ModelConfig(BaseModel):
     def _heads_divide_dimension(self) -> "ModelConfig":
         if self.dimension % self.heads:
             raise ValueError(f"dimension {self.dimension} is not a multiple of heads {self.heads}")
+        attention = ("position_only", "log_length", "ssmax", "sharpen", "null_key", "null_lead")
+        changed = [name for name in attention if getattr(self, name) != type(self).model_fields[name].default]
+        if self.architecture != "transformer" and changed:
+            raise ValueError(f"architecture {self.architecture} has no attention, which {changed[0]} is an option of")
         if self.ssmax and not self.log_length:
             raise ValueError("ssmax learns a factor of the logarithm of the length: it needs log_length")
         return self
@@ -44,5 +54,7 @@ MODELS: dict[str, ModelConfig] = {
     "small": ModelConfig(layers=1, heads=4, dimension=64, log_length=True, null_key=True),
     "small-2": ModelConfig(layers=2, heads=4, dimension=64, log_length=True, null_key=True),
     "base": ModelConfig(layers=1, heads=8, dimension=128, log_length=True, null_key=True),
+    "lstm": ModelConfig(architecture="lstm", layers=2, heads=1, dimension=64, weight_std=0.08),
+    "ssm": ModelConfig(architecture="ssm", layers=2, heads=1, dimension=64, weight_std=0.08),
     "gpt2": ModelConfig(layers=12, heads=12, dimension=768, dropout=0.1),
 }
