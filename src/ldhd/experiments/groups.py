@@ -30,6 +30,7 @@ class Group:
 
     task: str
     position: str
+    """The embedding, or the architecture of a model without attention (`embedding_name`)."""
     model: str
     records: tuple[Record, ...]
     config: RunConfig
@@ -111,8 +112,14 @@ def group_runs(records: Iterable[Record], configs: Mapping[str, RunConfig]) -> l
     groups = []
     for ((model, _), found), config, options in zip(members.items(), firsts, differences(firsts), strict=True):
         by_seed = tuple(sorted(found, key=lambda record: record.seed))
-        groups.append(Group(config.task, config.position, model, by_seed, config, options))
+        groups.append(Group(config.task, embedding_name(config), model, by_seed, config, options))
     return [replace(group, label=_label(group, groups)) for group in groups]
+
+
+def embedding_name(config: RunConfig) -> str:
+    """Return the name of the embedding, or of the architecture if it has no attention and so no embedding."""
+    architecture = config.model_options.architecture
+    return config.position if architecture == "transformer" else architecture
 
 
 def setting(config: RunConfig) -> str:

@@ -102,7 +102,10 @@ def count(rows: Sequence[Comparison]) -> dict[str, dict[str, int]]:
 
 
 def find_entry(entries: Sequence[Entry], config: RunConfig) -> Entry | None:
-    """Return the prediction for a run, None if it is primed or has no attention: of those that reach its largest scale, the nearest."""
+    """Return the prediction for a run: of those that reach its largest scale, the nearest.
+
+    There is none if the run is primed or has no attention.
+    """
     if config.train.priming_scale is not None or config.model_options.architecture != "transformer":
         return None
     largest = max(config.test_scales)

@@ -19,8 +19,8 @@ def diagnosis(model: GPT, task: Task, scale: int, seed: int) -> dict[str, Any]:
     """Return two measures on instances of one scale.
 
     `anchor_entropy` is the entropy of each head's anchors in nats, for each layer and anchored term, averaged over
-    positions. Both are empty for a model without attention. `needed` is for each slot the largest attention that any head pays to it, averaged over the answer tokens
-    that need it.
+    positions. `needed` is for each slot the largest attention that any head pays to it, averaged over the answer tokens
+    that need it. Both are empty for a model without attention.
     """
     stream = seeds.generator(seed, "diagnosis", scale)
     instances = [task.sample(scale, stream) for _ in range(INSTANCES)]
