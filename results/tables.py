@@ -1,6 +1,7 @@
 """python results/tables.py NAME: a table of the documentation, in Markdown, from the stored results of presets.
 
-NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full) or `matrix` (fig3 to fig8).
+NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full), `matrix` (fig3 to fig8), or
+`trials` or `comparison` (results/protocol).
 """
 
 import json
@@ -9,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ldhd.experiments.outcomes import Outcome, smallest_depths
+from ldhd.report.protocol import run_protocol
 from ldhd.report.terminal import counted, percent
 from ldhd.statistics import mean_interval
 
@@ -45,6 +47,13 @@ def matrix() -> str:
     return table(["embedding", *tasks], rows)
 
 
+def protocol(name: str) -> str:
+    """All trials with the chosen ones, or the chosen settings on the reported seeds, from the stored runs."""
+    folder = FULL.parent / "protocol"
+    run_protocol(folder, finished_only=True, command="python results/tables.py")
+    return (folder / f"{name}.md").read_text().rstrip()
+
+
 def outcomes(*presets: str) -> list[Outcome]:
     documents = [json.loads((FULL / f"{preset}.json").read_text()) for preset in presets]
     return [Outcome(**outcome) for document in documents for outcome in document["outcomes"]]
@@ -69,7 +78,8 @@ def factor(outcome: Outcome) -> str:
 
 def measured(outcome: Outcome) -> str:
     exact = mean_interval(outcome.by_seed)
-    bounds = "" if exact.low is None or exact.high is None else f" ({percent(exact.low)}-{percent(exact.high)})"
+    known = exact.low is not None and exact.high is not None and exact.low < exact.high
+    bounds = f" ({percent(exact.low)}-{percent(exact.high)})" if known else ""
     return f"{percent(exact.value)}{bounds}"
 
 
@@ -81,4 +91,6 @@ def _seeds(outcome: Outcome, most: int) -> str:
 
 
 if __name__ == "__main__":
-    print({"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix}[sys.argv[1]]())
+    tables = {"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix}
+    tables |= {name: lambda name=name: protocol(name) for name in ("trials", "comparison")}
+    print(tables[sys.argv[1]]())

@@ -64,7 +64,7 @@ def test_a_trial_is_judged_by_its_worst_training_scale_and_its_last_losses():
 
 def test_a_run_that_saw_test_scales_or_a_reported_seed_is_no_trial():
     seen = final_config("copy", "rope", 3, seed=1000, budget=1)
-    with pytest.raises(ValueError, match=r"its scales beyond training are \[6, 7, 8, 9, 10, 20, 50, 100\]"):
+    with pytest.raises(ValueError, match=r"it was tested beyond training at \[6, 7, 8, 9, 10, 20, 50, 100\]"):
         judge("copy", "rope", 3, record_of(seen, 0.5), METRICS)
     with pytest.raises(ValueError, match="is no trial: its seed is 0"):
         judge("copy", "rope", 3, record_of(trial_config("copy", "rope", 3), 0.5, seed=0), METRICS)

@@ -53,6 +53,11 @@ class Group:
         """The number of seeds that fit the training scales."""
         return sum(record.fitted for record in self.records)
 
+    @property
+    def fits(self) -> bool:
+        """Whether at least half of the seeds fit the training scales."""
+        return 2 * self.fitted >= len(self.records) > 0
+
     def by_seed(self, scale: int) -> dict[int, float]:
         """Return the exact match at a scale, seed -> value."""
         return {record.seed: value for record in self.records if (value := record.exact(scale)) is not None}
@@ -62,7 +67,7 @@ class Group:
         return [value for record in self.records if (value := record.exact(scale)) is not None]
 
     def interval(self, scale: int) -> Mean:
-        """Return the mean over seeds at a scale with its 95 % interval."""
+        """Return the mean over seeds at a scale with its 95 % bootstrap interval."""
         return mean_interval(self.exact(scale))
 
     def per_position(self, scale: int) -> list[Mean]:
@@ -81,15 +86,17 @@ class Group:
         return Share(count, n, *wilson(count, n))
 
     def verdict(self) -> str:
-        """Return `generalises`, `fails`, `mixed` or `not fitted`, or `too few seeds` if fewer than three fit."""
-        return "too few seeds" if 0 < self.fitted < ENOUGH_SEEDS else self.tendency()
+        """Return `generalises`, `fails`, `mixed` or `does not fit`, or `too few seeds` if fewer than three fit."""
+        return "too few seeds" if self.fits and self.fitted < ENOUGH_SEEDS else self.tendency()
 
     def tendency(self) -> str:
-        """Return the verdict regardless of the number of seeds: the median exact match of the fitted seeds decides."""
-        fitted = [record.results[-1].exact for record in self.records if record.fitted]
-        if not fitted:
-            return "not fitted"
-        value = median(fitted)
+        """Return the verdict regardless of the number of seeds: the median exact match of the fitted seeds decides.
+
+        Where most seeds do not fit, the group says nothing about length: it `does not fit`.
+        """
+        if not self.fits:
+            return "does not fit"
+        value = median(record.results[-1].exact for record in self.records if record.fitted)
         return "generalises" if value >= GENERALISES else "fails" if value <= FAILS else "mixed"
 
     def factor(self) -> float:

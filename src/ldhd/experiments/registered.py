@@ -52,10 +52,10 @@ class Comparison:
 
     @property
     def outcome(self) -> Literal["hit", "miss", "open"]:
-        """`open` if there is no prediction, no seed that fits, or too few of them."""
-        if self.predicted is None or self.measured in ("not fitted", "too few seeds"):
-            return "open"
-        return "hit" if self.predicted == self.measured else "miss"
+        """`open` if there is no prediction, or if most seeds do not fit or too few do and nothing else was predicted."""
+        if self.predicted is not None and self.predicted == self.measured:
+            return "hit"
+        return "open" if self.predicted is None or self.measured in ("does not fit", "too few seeds") else "miss"
 
 
 @dataclass

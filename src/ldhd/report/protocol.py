@@ -26,7 +26,7 @@ from ldhd.report.figures.budgets import budget_figure
 from ldhd.report.output import failure_lines
 from ldhd.report.progress import SweepView
 from ldhd.report.render_matplotlib import save_for_print
-from ldhd.report.terminal import View, percent, plain_table
+from ldhd.report.terminal import View, plain_table, success_share
 from ldhd.sweep import in_processes, run_sweep
 
 TRIAL_COLUMNS = "task", "entrant", "trial", "settings", "worst training scale", "loss", "chosen"
@@ -177,10 +177,10 @@ def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _written(group: Group) -> str:
-    """Return `20: 3/3 (44-100 %)`, or that the entrant does not fit."""
+    """Return `20: 3/3 (44-100)`, or that the entrant does not fit."""
     success, n = group.success(), len(group.records)
-    if 2 * group.fitted < n or not group.fitted:
+    if not group.fits:
         return f"does not fit ({group.fitted}/{n} fit)"
-    share = f"{success.successes}/{n} ({percent(success.low)}-{percent(success.high)} %)"
+    share = success_share(success)
     fitted = "" if group.fitted == n else f", {group.fitted}/{n} fit"
     return f"{group.factor():g}: {share}{fitted}"

@@ -33,7 +33,7 @@ def _panel(groups: Sequence[Group], task: str, minutes: bool) -> Panel:
         spent = _minutes if minutes else _steps
         lines.append(Line(list(map(spent, own)), [group.factor() for group in own], style, label, group=label))
         for fits, marker in ((True, "circle"), (False, "x")):
-            some = [group for group in own if (2 * group.fitted >= len(group.records)) == fits]
+            some = [group for group in own if group.fits == fits]
             texts = [f"{group.fitted} of {len(group.records)} seeds fit" for group in some]
             dots = replace(style, dash="", marker=marker)
             x, y = list(map(spent, some)), [group.factor() for group in some]
