@@ -60,10 +60,14 @@ def outcomes(*presets: str) -> list[Outcome]:
 
 
 def grid(found: Sequence[Outcome], cell: Callable[[Outcome], str]) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the tasks, and for each label a cell for each task, with the number of seeds that fit unless all do."""
+    """Return the tasks, and for each label a cell for each task, with the number of seeds that fit unless all do.
+
+    A cell in which most seeds do not fit says that and no number, which would say nothing about length.
+    """
     tasks = list(dict.fromkeys(outcome.task for outcome in found))
     most = max(outcome.seeds for outcome in found)
-    cells = {(outcome.label, outcome.task): cell(outcome) + _seeds(outcome, most) for outcome in found}
+    words = {True: cell, False: lambda outcome: "does not fit"}
+    cells = {(outcome.label, outcome.task): words[outcome.fits](outcome) + _seeds(outcome, most) for outcome in found}
     return tasks, {outcome.label: [cells.get((outcome.label, task), "") for task in tasks] for outcome in found}
 
 

@@ -52,7 +52,7 @@ class Comparison:
 
     @property
     def outcome(self) -> Literal["hit", "miss", "open"]:
-        """`open` if there is no prediction, or if most seeds do not fit or too few do and nothing else was predicted."""
+        """`open` without a prediction, and where most seeds do not fit, or too few do, unless that was predicted."""
         if self.predicted is not None and self.predicted == self.measured:
             return "hit"
         return "open" if self.predicted is None or self.measured in ("does not fit", "too few seeds") else "miss"

@@ -177,8 +177,9 @@ def _row(outcome: Mapping[str, Any]) -> tuple[Any, ...]:
     exact = mean_interval(outcome["by_seed"])
     name = "" if outcome["label"] == outcome["task"] else outcome["label"]
     claim = "" if outcome["claim"] == "unspecified" else outcome["claim"]
-    success = Share(n := outcome["successes"], seeds := outcome["seeds"], *wilson(n, seeds))
-    measured = outcome["scale"], percent(exact.value), bounds(exact), success_share(success), f"{outcome['factor']:g}"
+    successes, seeds = outcome["successes"], outcome["seeds"]
+    success = "" if successes is None else success_share(Share(successes, seeds, *wilson(successes, seeds)))
+    measured = outcome["scale"], percent(exact.value), bounds(exact), success, f"{outcome['factor']:g}"
     fitted = f"{outcome['fitted']}/{outcome['seeds']}"
     agreement = {None: "", False: "not as the paper says", True: "as the paper says"}[outcome["agrees"]]
     agreement = "says nothing about length" if outcome["verdict"] == "does not fit" else agreement
