@@ -1,7 +1,7 @@
 """python results/tables.py NAME: a table of the documentation, in Markdown, from the stored results of presets.
 
-NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full), `matrix` (fig3 to fig8) or
-`dropout` (the runs of results/dropout).
+NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full), `matrix` (fig3 to fig8),
+`dropout` (the runs of results/dropout), or `trials` or `comparison` (results/protocol).
 """
 
 import json
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ldhd.experiments.outcomes import Outcome, smallest_depths
 from ldhd.experiments.studies import read_runs
+from ldhd.report.protocol import run_protocol
 from ldhd.report.terminal import counted, percent
 from ldhd.statistics import mean_interval
 
@@ -67,16 +68,27 @@ def dropout() -> str:
     return table(["dropout", *(f"seed {seed}" for seed in seeds)], cells)
 
 
+def protocol(name: str) -> str:
+    """All trials with the chosen ones, or the chosen settings on the reported seeds, from the stored runs."""
+    folder = FULL.parent / "protocol"
+    run_protocol(folder, finished_only=True, command="python results/tables.py")
+    return (folder / f"{name}.md").read_text().rstrip()
+
+
 def outcomes(*presets: str) -> list[Outcome]:
     documents = [json.loads((FULL / f"{preset}.json").read_text()) for preset in presets]
     return [Outcome(**outcome) for document in documents for outcome in document["outcomes"]]
 
 
 def grid(found: Sequence[Outcome], cell: Callable[[Outcome], str]) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the tasks, and for each label a cell for each task, with the number of seeds that fit unless all do."""
+    """Return the tasks, and for each label a cell for each task, with the number of seeds that fit unless all do.
+
+    A cell in which most seeds do not fit says that and no number, which would say nothing about length.
+    """
     tasks = list(dict.fromkeys(outcome.task for outcome in found))
     most = max(outcome.seeds for outcome in found)
-    cells = {(outcome.label, outcome.task): cell(outcome) + _seeds(outcome, most) for outcome in found}
+    words = {True: cell, False: lambda outcome: "does not fit"}
+    cells = {(outcome.label, outcome.task): words[outcome.fits](outcome) + _seeds(outcome, most) for outcome in found}
     return tasks, {outcome.label: [cells.get((outcome.label, task), "") for task in tasks] for outcome in found}
 
 
@@ -91,7 +103,8 @@ def factor(outcome: Outcome) -> str:
 
 def measured(outcome: Outcome) -> str:
     exact = mean_interval(outcome.by_seed)
-    bounds = "" if exact.low is None or exact.high is None else f" ({percent(exact.low)}-{percent(exact.high)})"
+    known = exact.low is not None and exact.high is not None and exact.low < exact.high
+    bounds = f" ({percent(exact.low)}-{percent(exact.high)})" if known else ""
     return f"{percent(exact.value)}{bounds}"
 
 
@@ -104,4 +117,5 @@ def _seeds(outcome: Outcome, most: int) -> str:
 
 if __name__ == "__main__":
     tables = {"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix, "dropout": dropout}
+    tables |= {name: lambda name=name: protocol(name) for name in ("trials", "comparison")}
     print(tables[sys.argv[1]]())

@@ -1,6 +1,6 @@
 """Statistics against scipy and by hand."""
 
-import math
+import itertools
 
 import pytest
 from hypothesis import given
@@ -37,21 +37,27 @@ def test_wilson_is_scipys(n, share, confidence):
     assert wilson(successes, n, confidence) == (pytest.approx(expected.low), pytest.approx(expected.high))
 
 
-@given(shares)
-def test_interval_of_the_mean_is_scipys(values):
-    found = mean_interval(values, -math.inf, math.inf)
-    assert found.value == pytest.approx(sum(values) / len(values))
-    spread = stats.sem(values)
-    if spread > 1e-12:
-        low, high = stats.t.interval(0.95, len(values) - 1, loc=found.value, scale=spread)
-        assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
-
-
-@given(shares)
-def test_interval_of_shares_stays_within_0_and_1_and_holds_the_mean(values):
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=4))
+def test_interval_of_the_mean_is_that_of_all_resamples(values):
+    """Few values have so few resamples that all can be listed."""
     found = mean_interval(values)
-    assert 0 <= found.low <= found.value + 1e-12
-    assert found.value - 1e-12 <= found.high <= 1
+    means = sorted(sum(chosen) / len(values) for chosen in itertools.product(values, repeat=len(values)))
+    assert found.value == pytest.approx(sum(values) / len(values))
+    for bound, lowest, highest in ((found.low, 0.01, 0.04), (found.high, 0.96, 0.99)):
+        first, last = (means[min(int(share * len(means)), len(means) - 1)] for share in (lowest, highest))
+        assert first - 1e-9 <= bound <= last + 1e-9 or bound == found.value
+
+
+@given(shares)
+def test_interval_of_shares_stays_within_the_values_and_holds_the_mean(values):
+    found = mean_interval(values)
+    assert min(values) - 1e-12 <= found.low <= found.value + 1e-12
+    assert found.value - 1e-12 <= found.high <= max(values) + 1e-12
+    assert mean_interval(values) == found
+
+
+def test_values_that_are_all_equal_have_no_width():
+    assert (mean_interval([1.0] * 5).low, mean_interval([1.0] * 5).high) == (1.0, 1.0)
 
 
 def test_one_seed_has_no_interval_and_none_is_refused():

@@ -6,15 +6,20 @@ scipy is imported where it is needed, so that evaluation and the command line st
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean, stdev
+from statistics import NormalDist, fmean
+
+import numpy as np
 
 LEVEL = 0.95
 """Confidence of every interval unless stated otherwise."""
 
+RESAMPLES = 4000
+"""Resamples of a bootstrap interval."""
+
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over `n` seeds with its 95 % interval by Student's t; the bounds are None for a single seed."""
+    """A mean over `n` seeds with its 95 % bootstrap interval; the bounds are None for a single seed."""
 
     value: float
     low: float | None
@@ -62,17 +67,23 @@ def wilson(successes: float, n: int, confidence: float = LEVEL) -> tuple[float, 
     return max(0.0, min(share, (centre - spread) / scale)), min(1.0, max(share, (centre + spread) / scale))
 
 
-def mean_interval(values: Sequence[float], lowest: float = 0.0, highest: float = 1.0) -> Mean:
-    """Return the mean and mean ± t s / sqrt(n), clipped, where t is the 97.5 % quantile of Student's distribution."""
+def mean_interval(values: Sequence[float]) -> Mean:
+    """Return the mean and its bootstrap interval: the quantiles of the means of `RESAMPLES` resamples.
+
+    Nothing is assumed about the distribution, which for seeds that either generalise or fail has two peaks; Student's
+    t covers far less than 95 % there. Values that are all equal say nothing about others, and their interval has no
+    width: how many seeds succeed (`wilson`) is then what can be said. The resamples are the same each time.
+    """
     if not values:
         raise ValueError("there are no values to average")
     centre, n = fmean(values), len(values)
     if n == 1:
         return Mean(centre, None, None, 1)
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * stdev(values, centre) / math.sqrt(n)
-    return Mean(centre, max(lowest, centre - reach), min(highest, centre + reach), n)
+    if min(values) == max(values):
+        return Mean(centre, centre, centre, n)
+    drawn = np.random.default_rng(0).integers(n, size=(RESAMPLES, n))
+    low, high = np.quantile(np.asarray(values)[drawn].mean(axis=1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Mean(centre, float(min(low, centre)), float(max(high, centre)), n)
 
 
 def paired(first: dict[int, float], second: dict[int, float]) -> Paired | None:
@@ -85,4 +96,4 @@ def paired(first: dict[int, float], second: dict[int, float]) -> Paired | None:
     from scipy.stats import binomtest
 
     p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0  # ties are left out of both counts
-    return Paired(seeds, mean_interval(differences, -1.0, 1.0), wins, losses, p)
+    return Paired(seeds, mean_interval(differences), wins, losses, p)

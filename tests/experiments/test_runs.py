@@ -11,6 +11,7 @@ from contracts.tiny import TINY
 from ldhd import seeds
 from ldhd.experiments import RunFolder, evaluate_run, load_run, make_config, run
 from ldhd.experiments.config import RunConfig, make_configs
+from ldhd.experiments.groups import differences
 from ldhd.experiments.loading import check, new_model
 from ldhd.experiments.parts import build_model, load_task, options_model, position_options
 from ldhd.files import BadFileError
@@ -30,6 +31,18 @@ def tiny(position="rpe-square", task="copy", seed=0, steps=8, **given):
 
 
 class TestConfig:
+    def test_options_that_were_added_change_no_stored_hash(self):
+        """At their defaults they are left out of the config; other values are part of it."""
+        assert "offset_for" not in tiny("abacus").position_options["abacus"]
+        assert tiny("abacus", settings={"position.offset_for": "sequence"}).hash == tiny("abacus").hash
+        other = tiny("abacus", settings={"position.offset_for": "batch"})
+        assert other.position_options["abacus"]["offset_for"] == "batch"
+        assert other.hash != tiny("abacus").hash
+        assert differences([tiny("abacus"), other]) == [
+            ("position.abacus.offset_for=sequence",),
+            ("position.abacus.offset_for=batch",),
+        ]
+
     def test_hash_depends_on_everything(self):
         hashes = {
             tiny().hash,

@@ -8,7 +8,7 @@ import torch
 
 from ldhd.bench.hugging_face import same_gpt2, translate
 from ldhd.model import GPT, MODELS, ModelConfig
-from ldhd.model.attention import AttentionWeights
+from ldhd.model.attention import Attention, AttentionWeights
 from ldhd.model.gelu import GELU
 from ldhd.model.packing import everything
 from ldhd.model.recording import record_attention
@@ -112,6 +112,28 @@ def test_log_length_scaling_is_its_formula():
     for j in range(n):
         scale = math.log(1 + (j + 1)) / math.log(1 + 10)
         assert torch.allclose(weights[:, :, j, : j + 1], (scale * logits[:, :, j, : j + 1]).softmax(-1), atol=1e-6)
+
+
+def test_scalable_softmax_is_log_length_with_a_learned_factor():
+    """A head with the factor 1.5 has the logits of one whose queries are 1.5 times as large."""
+    torch.manual_seed(0)
+    config = ModelConfig(layers=1, heads=2, dimension=8, log_length=True, ssmax=True, null_key=True)
+    attention = Attention(config, RPE(8, 2, table_std=1.0))
+    assert attention.weights.ssmax.tolist() == [[[1.0]], [[1.0]]]
+    x = torch.randn(5, 8)
+    context = Context.causal(x[None])
+    plain = Attention(ModelConfig(layers=1, heads=2, dimension=8, log_length=True, null_key=True), attention.position)
+    plain.load_state_dict(attention.state_dict(), strict=False)
+    assert torch.allclose(attention(x, [context], [5]), plain(x, [context], [5]), atol=1e-6)
+    with torch.no_grad():
+        attention.weights.ssmax[1] = 1.5
+        plain.qkv.weight[4:8] *= 1.5
+        plain.qkv.bias[4:8] *= 1.5
+    assert torch.allclose(attention(x, [context], [5]), plain(x, [context], [5]), atol=1e-5)
+    attention(x, [context], [5]).square().sum().backward()
+    assert attention.weights.ssmax.grad.abs().min() > 0
+    with pytest.raises(ValueError, match="it needs log_length"):
+        ModelConfig(layers=1, heads=2, dimension=8, ssmax=True)
 
 
 def test_sharpening_is_random_in_training_only():

@@ -37,6 +37,17 @@ class TestAbacus(DigitPlacesContract):
         assert (shifted[plain == 0] == 0).all()
         assert torch.equal(position.embed(tokens, context_of(tokens))[..., 0], plain.float())
 
+    def test_one_random_offset_a_batch_as_its_authors_draw_it(self):
+        position = Abacus(4, 2, max_offset=50, offset_for="batch")
+        tokens, plain = numbered(position)
+        drawn = set()
+        for _ in range(20):
+            shifted = position.embed(tokens, context_of(tokens, exploring=True))[..., 0]
+            offsets = (shifted - plain)[plain > 0]
+            assert (offsets == offsets[0]).all()
+            drawn.add(float(offsets[0]))
+        assert len(drawn) > 5
+
     def test_number_beyond_the_table(self):
         position = Abacus(4, 2, max_offset=2, table_size=3)
         position.check_fits("b123=", training=False)

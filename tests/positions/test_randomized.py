@@ -6,8 +6,10 @@ import pytest
 import torch
 
 from contracts.position import TEXT, PositionContract, bias_of, context_of
+from ldhd.evaluate import greedy
+from ldhd.model import GPT, ModelConfig
 from ldhd.positions import RandomizedAbsolute, RandomizedAlibi, RandomizedFire, RandomizedRotary, RandomizedRPE, Rotary
-from ldhd.tasks.tokens import encode
+from ldhd.tasks.tokens import VOCABULARY_SIZE, encode
 
 
 def ids_of(position, rows, n, **context):
@@ -53,6 +55,35 @@ class RandomizedContract(PositionContract):
         position = self.make(16, 2)
         ids = ids_of(position, 1, len(TEXT))[0].tolist()
         assert position.relation(TEXT, 9, 4) == position.wrapped.relation(TEXT, ids[9], ids[4])
+
+    def test_ids_of_a_test_can_be_drawn(self):
+        """They rise, there are as many as valid tokens, wherever the padding is, and a second test has the same."""
+        position = type(self.make(16, 2))(16, 2, max_length=20, test_length=5, test_ids="drawn")
+        assert position.redraws
+        valid = torch.tensor([[True] * 9, [False] * 4 + [True] * 5, [True] * 2 + [False] * 7])
+        context = replace(context_of(torch.zeros(3, 9)), valid=valid)
+        context = replace(context, positions=(valid.cumsum(1) - 1).clamp(min=0))
+        ids = position.ids(context.positions, context)
+        for row, mask in zip(ids, valid, strict=True):
+            assert (row[mask].diff() > 0).all()
+            assert 0 <= row[mask].min() <= row[mask].max() < 20
+        assert torch.equal(ids, position.ids(context.positions, context))
+        assert set(ids_of(position, 1, 8)[0].tolist()) != set(ids[0, :8].tolist())
+        position.check_fits(TEXT, training=False)
+        with pytest.raises(ValueError, match="longer than the max_length of 20"):
+            position.check_fits(TEXT + TEXT, training=False)
+
+    def test_with_drawn_ids_decoding_reads_the_string_again(self):
+        torch.manual_seed(0)
+        kind = type(self.make(16, 2))
+        config = ModelConfig(layers=1, heads=2, dimension=16, weight_std=0.4)
+        model = GPT(
+            config,
+            VOCABULARY_SIZE,
+            lambda d, h, layer: kind(d, h, layer, max_length=60, test_ids="drawn", test_length=30),
+        )
+        prompts = [encode("b12+3="), encode("b7+345=")]
+        assert greedy(model, prompts, 6) == greedy(model, prompts, 6, cache=False, padding="left")
 
     def test_strings_that_do_not_fit(self):
         position = type(self.make(16, 2))(16, 2, max_length=20, test_length=5)

@@ -93,7 +93,7 @@ def test_measured_runs_are_compared(tmp_path, capsys):
     assert ldhd(capsys, "run", "copy", "--position", "rpe", *tiny, "--test-scales", "1-2", "--out", tmp_path)[0] == 0
     arguments = ["predict", "copy", "--position", "rpe", "--layers", "1", "--measured", tmp_path]
     found = json.loads(ldhd(capsys, *arguments, "--json")[1])
-    assert [row["measured"] for row in found["comparisons"]] == ["not fitted"]
+    assert [row["measured"] for row in found["comparisons"]] == ["does not fit"]
     assert set(found["counts"]) == {"in-sample", "out-of-sample"}
     assert "predicted and measured" in ldhd(capsys, *arguments)[1]
 

@@ -38,11 +38,11 @@ def test_every_cell_says_how_far_it_gets_and_what_did_not_fit():
     assert list(panel.x.tick_labels) == ["copy", "parity"]
     assert list(panel.y.tick_labels) == ["ours", "rpe"]
     (heat_map,) = [mark for mark in panel.marks if isinstance(mark, HeatMap)]
-    assert heat_map.values == [[20.0, None], [heat_map.low, 1.2]]
+    assert heat_map.values == [[20.0, None], [None, 1.2]]
     assert {(round(text.x), round(text.y), text.text) for text in texts(figure)} == {
         (0, 0, "20x"),
         (0, 0, "100 % at 100"),
-        (0, 1, "0x"),
+        (0, 1, "does not fit"),
         (0, 1, "0 % at 100, 1/3 fitted"),
         (1, 1, "1.2x"),
         (1, 1, "6 % at 100"),

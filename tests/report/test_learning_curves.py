@@ -21,7 +21,7 @@ def test_outcomes_of_seeds():
     assert [learning_curve(record, group, []).outcome for record in group.records] == [
         "right",
         "falls short",
-        "not fitted",
+        "does not fit",
     ]
 
 

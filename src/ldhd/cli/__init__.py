@@ -13,7 +13,7 @@ import typer
 import ldhd
 from ldhd.cli.runs import evaluate, export, pack, report, show, unpack
 from ldhd.cli.theory import bench, design, positions, predict, register, tasks, verify
-from ldhd.cli.training import demo, extend, reproduce, run, sweep
+from ldhd.cli.training import demo, extend, protocol, reproduce, run, sweep
 from ldhd.process import Interrupted, warn_in_one_line
 
 app = typer.Typer(
@@ -24,7 +24,7 @@ app = typer.Typer(
     help="A laboratory for length generalization: train on short instances, test on long ones.",
 )
 COMMANDS = (
-    *(run, sweep, reproduce, extend, evaluate, show, tasks, positions),
+    *(run, sweep, reproduce, protocol, extend, evaluate, show, tasks, positions),
     *(predict, register, design, verify, bench, report, export, pack, unpack, demo),
 )
 """All commands, in the order in which `ldhd --help` lists them."""

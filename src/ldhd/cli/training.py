@@ -17,7 +17,7 @@ def run(
     task: Annotated[str, Argument(metavar="TASK", help="Name of a task (see `ldhd tasks`) or module:Class.")],
     position: Annotated[str, Option(metavar="P[,P...]", help="Names of embeddings (see `ldhd positions`).")],
     model: Annotated[
-        str | None, Option(metavar="NAME", help="small, small-2, base or gpt2; the task's own by default.")
+        str | None, Option(metavar="NAME", help="small, small-2, base, lstm, ssm or gpt2; the task's own by default.")
     ] = None,
     train_scales: Scales = None,
     test_scales: Scales = None,
@@ -147,6 +147,44 @@ def reproduce(
         out=out,
         finished_only=finished_only,
         device=device,
+        workers=workers,
+        command=context.obj,
+    )
+    print_result(document, view, as_json)
+    for line in problems:
+        print(line, file=sys.stderr)
+    if document["failures"]:
+        raise Exit(1)
+
+
+def protocol(
+    context: Context,
+    tasks: Annotated[str, Option(metavar="TASK[,TASK...]", help="Tasks; all six by default.")] = "",
+    entrants: Annotated[str, Option(metavar="E[;E...]", help="Embeddings and models; all by default.")] = "",
+    seeds: Annotated[str, Option(metavar="SEEDS", help="Seeds of the reported runs, such as 0-2.")] = "0-2",
+    curves: Annotated[str, Option(metavar="E[;E...]", help="Those to train with every budget, fitted or not.")] = "",
+    steps: Annotated[
+        int | None, Option(min=1, max=10**9, help="Steps of a trial, instead of the task's, to try it out.")
+    ] = None,
+    out: Annotated[Path, Option(metavar="FOLDER", help="Folder of trials, runs and tables.")] = Path("protocol"),
+    finished_only: Annotated[bool, Option("--finished", help="Tabulate what is finished; train nothing.")] = False,
+    workers: Workers = None,
+    as_json: Json = False,
+) -> None:
+    """Compare embeddings fairly: as many trials for each, chosen on training scales, then trained until they fit.
+
+    Given again, it continues. Exit code 1 if a run failed for good.
+    """
+    from ldhd.report.protocol import run_protocol
+
+    document, view, problems = run_protocol(
+        out,
+        tasks=[name for name in tasks.split(",") if name],
+        entrants=[name.strip() for name in entrants.split(";") if name],
+        seeds=parse_range(seeds, "--seeds", SEEDS),
+        curves=[name.strip() for name in curves.split(";") if name],
+        shortened=steps,
+        finished_only=finished_only,
         workers=workers,
         command=context.obj,
     )

@@ -35,7 +35,7 @@ class Trace:
             {
                 slot: None
                 if index is None
-                else max(float(layer[:, start + k, index].max()) for layer in self.attention)
+                else max((float(layer[:, start + k, index].max()) for layer in self.attention), default=None)
                 for slot, index in needed.items()
             }
             for k, needed in enumerate(needs)

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.folder import Record
+from ldhd.experiments.parts import added_options
 from ldhd.parsing import format_range
 from ldhd.statistics import Mean, Share, mean_interval, wilson
 
@@ -29,6 +30,7 @@ class Group:
 
     task: str
     position: str
+    """The embedding, or the architecture of a model without attention (`embedding_name`)."""
     model: str
     records: tuple[Record, ...]
     config: RunConfig
@@ -51,6 +53,11 @@ class Group:
         """The number of seeds that fit the training scales."""
         return sum(record.fitted for record in self.records)
 
+    @property
+    def fits(self) -> bool:
+        """Whether at least half of the seeds fit the training scales."""
+        return 2 * self.fitted >= len(self.records) > 0
+
     def by_seed(self, scale: int) -> dict[int, float]:
         """Return the exact match at a scale, seed -> value."""
         return {record.seed: value for record in self.records if (value := record.exact(scale)) is not None}
@@ -60,7 +67,7 @@ class Group:
         return [value for record in self.records if (value := record.exact(scale)) is not None]
 
     def interval(self, scale: int) -> Mean:
-        """Return the mean over seeds at a scale with its 95 % interval."""
+        """Return the mean over seeds at a scale with its 95 % bootstrap interval."""
         return mean_interval(self.exact(scale))
 
     def per_position(self, scale: int) -> list[Mean]:
@@ -79,15 +86,17 @@ class Group:
         return Share(count, n, *wilson(count, n))
 
     def verdict(self) -> str:
-        """Return `generalises`, `fails`, `mixed` or `not fitted`, or `too few seeds` if fewer than three fit."""
-        return "too few seeds" if 0 < self.fitted < ENOUGH_SEEDS else self.tendency()
+        """Return `generalises`, `fails`, `mixed` or `does not fit`, or `too few seeds` if fewer than three fit."""
+        return "too few seeds" if self.fits and self.fitted < ENOUGH_SEEDS else self.tendency()
 
     def tendency(self) -> str:
-        """Return the verdict regardless of the number of seeds: the median exact match of the fitted seeds decides."""
-        fitted = [record.results[-1].exact for record in self.records if record.fitted]
-        if not fitted:
-            return "not fitted"
-        value = median(fitted)
+        """Return the verdict regardless of the number of seeds: the median exact match of the fitted seeds decides.
+
+        Where most seeds do not fit, the group says nothing about length: it `does not fit`.
+        """
+        if not self.fits:
+            return "does not fit"
+        value = median(record.results[-1].exact for record in self.records if record.fitted)
         return "generalises" if value >= GENERALISES else "fails" if value <= FAILS else "mixed"
 
     def factor(self) -> float:
@@ -110,8 +119,14 @@ def group_runs(records: Iterable[Record], configs: Mapping[str, RunConfig]) -> l
     groups = []
     for ((model, _), found), config, options in zip(members.items(), firsts, differences(firsts), strict=True):
         by_seed = tuple(sorted(found, key=lambda record: record.seed))
-        groups.append(Group(config.task, config.position, model, by_seed, config, options))
+        groups.append(Group(config.task, embedding_name(config), model, by_seed, config, options))
     return [replace(group, label=_label(group, groups)) for group in groups]
+
+
+def embedding_name(config: RunConfig) -> str:
+    """Return the name of the embedding, or of the architecture if it has no attention and so no embedding."""
+    architecture = config.model_options.architecture
+    return config.position if architecture == "transformer" else architecture
 
 
 def setting(config: RunConfig) -> str:
@@ -133,7 +148,8 @@ def settings_of(config: RunConfig) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for key, value in config:
         if key == "position_options":
-            settings |= {f"position.{term}.{name}": v for term, own in value.items() for name, v in own.items()}
+            every = {term: {**added_options(term), **own} for term, own in value.items()}
+            settings |= {f"position.{term}.{name}": v for term, own in every.items() for name, v in own.items()}
         elif isinstance(value, BaseModel):
             settings |= {f"{key.removesuffix('_options')}.{name}": v for name, v in value}
         elif key not in ("seed", "extended_from"):

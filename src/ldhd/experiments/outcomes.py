@@ -33,13 +33,23 @@ class Outcome:
     by_seed: tuple[float, ...]
     claim: Claim
     agrees: bool | None
-    """Whether the measurement agrees with the claim of the paper, None if there is no claim that can be checked."""
+    """Whether the measurement agrees with the claim of the paper, None if there is no claim that can be checked or if
+    most seeds do not fit, so that nothing was measured about length."""
     factor: float
     parameters: int
     seconds: float
     """Time of training, averaged over seeds."""
     predicted: str | None = None
     """The verdict of the predictor, None where it has none."""
+    verdict: str = ""
+    """The measured verdict; documents that were stored before it was added do not have it."""
+    successes: int | None = None
+    """The number of seeds that fit and reach 90 % at that scale; likewise."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether at least half of the seeds fit."""
+        return 2 * self.fitted >= self.seeds > 0
 
 
 def preset_groups(preset: Preset, configs: Sequence[RunConfig], records: Sequence[Record]) -> list[Group]:
@@ -71,11 +81,13 @@ def outcomes(preset: Preset, groups: Sequence[Group], predicted: Mapping[str, st
             exact=exact,
             by_seed=tuple(group.exact(group.scales[-1])),
             claim=claim,
-            agrees=agreement.get(claim),
+            agrees=agreement.get(claim) if group.fits else None,
             factor=group.factor(),
             parameters=sum(weights.numel() for weights in model.parameters()),
             seconds=round(mean(record.seconds for record in group.records), 1),
             predicted=predicted.get(config.hash),
+            verdict=group.verdict(),
+            successes=group.success().successes,
         )
 
 

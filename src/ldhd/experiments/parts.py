@@ -100,9 +100,19 @@ def position_options(position: str, overrides: Mapping[str, Any]) -> PositionOpt
         shared = {name: value for name, value in overrides.items() if name in fields}
         prefix = f"{term}."
         own = {name.removeprefix(prefix): value for name, value in overrides.items() if name.startswith(prefix)}
-        # options that were removed stay in the config with the value they had, so that its hash stays
-        options[term] = _checked_options(term, kind, {**shared, **own}) | dict.fromkeys(kind.removed_options)
+        checked = _checked_options(term, kind, {**shared, **own})
+        # so that hashes stay, options that were added are left out where they have their defaults, and options that
+        # were removed stay in the config with the value they had
+        usual = {key for key in kind.added_options if checked[key] == fields[key].default}
+        options[term] = {key: value for key, value in checked.items() if key not in usual}
+        options[term] |= dict.fromkeys(kind.removed_options)
     return options
+
+
+def added_options(term: str) -> dict[str, Any]:
+    """Return the defaults of the options that configs leave out where they have them; none for a user's embedding."""
+    kind = POSITIONS.get(term)
+    return {name: options_model(kind).model_fields[name].default for name in kind.added_options} if kind else {}
 
 
 def build_model(model: ModelConfig, position: str, options: PositionOptions, table_std: float | None = None) -> GPT:

@@ -24,6 +24,8 @@ REGISTERED = (
 TEST_SCALES = tuple(range(1, 11))
 FAR_SCALES = (*TEST_SCALES, 20, 50, 100)
 
+DOES_NOT_APPLY = "does not apply"
+
 VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
     *((name, {}) for name in REGISTERED),
     ("rpe", {"position.max_distance": 2}),
@@ -147,13 +149,26 @@ def prediction_key(config: RunConfig) -> tuple[Any, ...]:
     relations = json.dumps(relation_settings(config.position_options), sort_keys=True, default=repr)
     scales = config.train_scales, config.test_scales
     layers = min(config.model_options.layers, 2)  # further layers change no prediction
-    return config.task, config.position, relations, layers, *scales, config.train.priming_scale is not None
+    return (
+        config.task,
+        config.model_options.architecture,
+        config.position,
+        relations,
+        layers,
+        *scales,
+        config.train.priming_scale is not None,
+    )
 
 
 def predict_run(config: RunConfig) -> str | None:
-    """Return the predictor's verdict about a run, None if the run is primed with larger instances."""
+    """Return the predictor's verdict about a run, None if the run is primed with larger instances.
+
+    About models without attention it says nothing: it `does not apply`.
+    """
     if config.train.priming_scale is not None:
         return None
+    if config.model_options.architecture != "transformer":
+        return DOES_NOT_APPLY
     embedding = build_position(config.position, config.position_options)
     layers = min(config.model_options.layers, 2)
     task = load_task(config.task)

@@ -52,10 +52,10 @@ class Comparison:
 
     @property
     def outcome(self) -> Literal["hit", "miss", "open"]:
-        """`open` if there is no prediction, no seed that fits, or too few of them."""
-        if self.predicted is None or self.measured in ("not fitted", "too few seeds"):
-            return "open"
-        return "hit" if self.predicted == self.measured else "miss"
+        """`open` without a prediction, and where most seeds do not fit, or too few do, unless that was predicted."""
+        if self.predicted is not None and self.predicted == self.measured:
+            return "hit"
+        return "open" if self.predicted is None or self.measured in ("does not fit", "too few seeds") else "miss"
 
 
 @dataclass
@@ -102,8 +102,11 @@ def count(rows: Sequence[Comparison]) -> dict[str, dict[str, int]]:
 
 
 def find_entry(entries: Sequence[Entry], config: RunConfig) -> Entry | None:
-    """Return the prediction for a run, None if it is primed: of those that reach its largest scale, the nearest."""
-    if config.train.priming_scale is not None:
+    """Return the prediction for a run: of those that reach its largest scale, the nearest.
+
+    There is none if the run is primed or has no attention.
+    """
+    if config.train.priming_scale is not None or config.model_options.architecture != "transformer":
         return None
     largest = max(config.test_scales)
     candidates = [

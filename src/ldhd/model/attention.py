@@ -38,6 +38,7 @@ class AttentionWeights(nn.Module):
         self.reference = math.log1p(config.log_length_reference) if config.log_length else None
         self.sharpen, self.null_lead = config.sharpen, config.null_lead
         shape = config.heads, config.dimension // config.heads, 1
+        self.ssmax = nn.Parameter(torch.ones(config.heads, 1, 1)) if config.ssmax else None
         self.null_key = nn.Parameter(config.weight_std * torch.randn(shape)) if config.null_key else None
 
     def forward(
@@ -209,6 +210,8 @@ class Attention(nn.Module):
 
     def _mixed(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Float[Tensor, "B H q d"]:
         bias = self.position.bias(q, k, context)
+        if self.weights.ssmax is not None:
+            q, bias = q * self.weights.ssmax, bias * self.weights.ssmax if isinstance(bias, Tensor) else bias
         dropped = self.dropout if context.exploring else 0.0
         if isinstance(bias, float) and self.weights.plain() and (q.is_cuda or q.shape[-2] >= FUSED_FROM):
             factor, visible = self.weights.factor(context, len(q), q.shape[-2]), context.visible[..., -q.shape[-2] :, :]

@@ -17,8 +17,16 @@ from ldhd.model.attention import Attention
 from ldhd.model.config import ModelConfig
 from ldhd.model.gelu import GELU
 from ldhd.model.packing import Packing, everything
+from ldhd.model.recurrent import LSTM, StateSpace
 from ldhd.positions import Position
 from ldhd.positions.context import Context
+
+MIXERS: dict[str, type[Attention] | type[LSTM] | type[StateSpace]] = {
+    "transformer": Attention,
+    "lstm": LSTM,
+    "ssm": StateSpace,
+}
+"""What mixes the tokens in a block, by the architecture of the model."""
 
 PositionFactory = Callable[[int, int, int], Position]
 """Makes the position embedding of a layer from dimension, heads and layer."""
@@ -43,14 +51,14 @@ class MLP(nn.Sequential):
 
 
 class Block(nn.Module):
-    """Pre-norm: x + attention(norm(x)), then x + mlp(norm(x)), once or several times."""
+    """Pre-norm: x + attention(norm(x)), then x + mlp(norm(x)), once or several times; see `MIXERS` for attention."""
 
     def __init__(self, config: ModelConfig, position: Position):
         super().__init__()
         self.dropout = config.dropout_of("residual")
         self.attention_norm = nn.LayerNorm(config.dimension)
-        self.attention = Attention(config, position)
-        # the names of the first MLP and of the others are those of stored weights
+        # the names of what mixes tokens, of the first MLP and of the others are those of stored weights
+        self.attention = MIXERS[config.architecture](config, position)
         self.mlp_norm = nn.LayerNorm(config.dimension)
         self.mlp = MLP(config.dimension)
         self.further_norms = nn.ModuleList(nn.LayerNorm(config.dimension) for _ in range(config.mlps - 1))
@@ -165,6 +173,11 @@ class GPT(nn.Module):
         return self.config.sharpen == 1 and not any(position.reads_padding for position in positions)
 
     @property
+    def redraws(self) -> bool:
+        """Whether positions of tests are drawn for each length, so that decoding can keep nothing of earlier tokens."""
+        return any(block.attention.position.redraws for block in self.blocks if isinstance(block, Block))
+
+    @property
     def reads_prompts_once(self) -> bool:
         """Whether decoding computes the attention of the last token of a prompt only, not that of all pairs."""
         return len(self.blocks) == 1 and self.position.some_queries
@@ -202,7 +215,7 @@ class GPT(nn.Module):
         """GPT-2's: normal weights, zero biases, and residual outputs smaller by the number of them."""
         std = self.config.weight_std
         last = [module[-1] for module in self.modules() if isinstance(module, MLP)]
-        last += [module.out for module in self.modules() if isinstance(module, Attention)]
+        last += [module.out for module in self.modules() if isinstance(module, (Attention, StateSpace))]
         for module in self.modules():
             if isinstance(module, nn.Linear):
                 nn.init.normal_(module.weight, std=std / math.sqrt(len(last)) if module in last else std)

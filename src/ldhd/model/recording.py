@@ -9,13 +9,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from ldhd.model.attention import Attention
 from ldhd.model.gpt import GPT, Block
 from ldhd.positions.anchor import Anchors
 
 
 @dataclass
 class Recording:
-    """The attention of each layer, and the anchors of each of its anchored terms."""
+    """The attention of each layer, none in recurrent ones, and the anchors of each of its anchored terms."""
 
     attention: list[Float[Tensor, "B H n n"]] = field(default_factory=list)
     terms: list[Float[Tensor, "B H n n"]] = field(default_factory=list)
@@ -53,6 +54,8 @@ def _recorded(model: GPT) -> Iterator[Recording]:
     handles = []
     for layer, block in enumerate(model.blocks):
         assert isinstance(block, Block)
+        if not isinstance(block.attention, Attention):
+            continue
         handles.append(block.attention.weights.register_forward_hook(attention))
         for term, module in block.attention.position.anchors().items():
             handles.append(module.register_forward_hook(anchors_of((layer, term))))

@@ -3,10 +3,15 @@
 from ldhd.positions.abacus import Abacus
 from ldhd.positions.absolute import Absolute
 from ldhd.positions.alibi import Alibi
+from ldhd.positions.cope import CoPE
 from ldhd.positions.coupled import Coupled
 from ldhd.positions.fire import Fire
+from ldhd.positions.fox import Forgetting
+from ldhd.positions.hard_alibi import HardAlibi
+from ldhd.positions.kerple import Kerple
 from ldhd.positions.latent_window import LatentWindow
 from ldhd.positions.none import NoPosition
+from ldhd.positions.pi import PositionInterpolation
 from ldhd.positions.position import Position
 from ldhd.positions.randomized import (
     RandomizedAbsolute,
@@ -19,8 +24,11 @@ from ldhd.positions.rope import Rotary
 from ldhd.positions.rpe import RPE
 from ldhd.positions.rpe_absolute import RPEAbsolute
 from ldhd.positions.rpe_square import RPESquare
+from ldhd.positions.sandwich import Sandwich
 from ldhd.positions.sum import Sum
 from ldhd.positions.t5 import T5
+from ldhd.positions.xpos import XPos
+from ldhd.positions.yarn import Yarn
 
 POSITIONS: dict[str, type[Position]] = {
     kind.name: kind
@@ -37,6 +45,14 @@ POSITIONS: dict[str, type[Position]] = {
         Coupled,
         Fire,
         T5,
+        Kerple,
+        Sandwich,
+        HardAlibi,
+        Forgetting,
+        CoPE,
+        XPos,
+        PositionInterpolation,
+        Yarn,
         RandomizedAbsolute,
         RandomizedRotary,
         RandomizedAlibi,
@@ -52,11 +68,16 @@ __all__ = [
     "Abacus",
     "Absolute",
     "Alibi",
+    "CoPE",
     "Coupled",
     "Fire",
+    "Forgetting",
+    "HardAlibi",
+    "Kerple",
     "LatentWindow",
     "NoPosition",
     "Position",
+    "PositionInterpolation",
     "RPEAbsolute",
     "RPESquare",
     "RandomizedAbsolute",
@@ -65,5 +86,8 @@ __all__ = [
     "RandomizedRPE",
     "RandomizedRotary",
     "Rotary",
+    "Sandwich",
     "Sum",
+    "XPos",
+    "Yarn",
 ]

@@ -8,7 +8,8 @@ class Coupled(DigitPlaces):
 
     Numbers are written from the same end, so that digits of one significance have one id. In training the start s of a
     sequence is a random number from 0 to `max_offset`, for its delimiters too, which is the difference from Abacus: no
-    id tells by itself what is a delimiter. At test time s is 0.
+    id tells by itself what is a delimiter. At test time s is 0. As in its authors' data (HanseulJo/position-coupling,
+    src/data/addition.py), every sequence has a start of its own and a test has the first one.
     Cho et al., Position Coupling: Improving Length Generalization of Arithmetic Transformers Using Task Structure,
     2024.
     """

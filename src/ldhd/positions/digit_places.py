@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
-from typing import TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -18,12 +18,14 @@ class DigitPlaces(Position):
     """A learned vector for each id: 1, 2, ... along each run of digits and 0 for other tokens.
 
     In training the ids of a sequence are raised by one random number from 0 to `max_offset`, so that the ids of longer
-    numbers are trained too; at test time they are as they are.
+    numbers are trained too; at test time they are as they are. With `offset_for="batch"` all sequences of a batch share
+    the number.
     """
 
     additive = True
     some_queries = True
     relation_options = ("max_offset",)
+    added_options: ClassVar[tuple[str, ...]] = ("offset_for",)
 
     def __init__(
         self,
@@ -34,11 +36,15 @@ class DigitPlaces(Position):
         max_offset: int = 99,
         table_size: int = 1024,
         digit_tokens: int = 10,
+        offset_for: Literal["sequence", "batch"] = "sequence",
     ):
         super().__init__(dimension, heads, layer)
         if not 0 <= max_offset < table_size:
             raise ValueError(f"max_offset must be from 0 to table_size - 1 = {table_size - 1}, got {max_offset}")
+        if offset_for not in ("sequence", "batch"):
+            raise ValueError(f"offset_for must be sequence or batch, got {offset_for!r}")
         self.max_offset, self.table_size, self.digit_tokens = max_offset, table_size, digit_tokens
+        self.offset_for = offset_for
         if layer == 0:
             self.table = nn.Parameter(TABLE_STD * torch.randn(table_size + 1, dimension))
 
@@ -77,7 +83,8 @@ class DigitPlaces(Position):
         ids = self.ids(tokens, context.valid, context.cache)
         largest = self.max_offset if context.exploring else 0
         if largest:
-            offset = torch.randint(largest + 1, (len(ids), 1), generator=context.generator, device=ids.device)
+            draws = len(ids) if self.offset_for == "sequence" else 1
+            offset = torch.randint(largest + 1, (draws, 1), generator=context.generator, device=ids.device)
             ids = self.raised(ids, offset)
         # no id is larger than the number of tokens: values decide, and the device is waited for, only beyond that
         if context.keys + largest > self.table_size and (last := int(ids.max())) > self.table_size:

@@ -13,10 +13,11 @@ from ldhd.positions.relative import Relative
 
 WIDTH = 32
 START = 0.1
-"""The hidden neurons of f and the first value of c, those of the paper."""
+"""The hidden neurons of f and the first value of c: with L = 512, those of its authors' listing, as it stands in
+mcleish7/arithmetic, cramming/architectures/embeddings.py (`mlp_width`, `init_c`, `init_L`)."""
 
 SMALLEST = 1e-6
-"""Added to the divisor, which is 0 for the first token if L is."""
+"""Added to the divisor, which is 0 for the first token if L is (`eps` of the same listing)."""
 
 
 class Fire(Relative):

@@ -73,6 +73,13 @@ class Position(nn.Module, ABC):
     some_queries: bool = False
     """Whether `bias` takes the queries of the last new tokens alone, while the context describes all new tokens."""
 
+    redraws: bool = False
+    """Whether tests draw positions that depend on the length, so that decoding can keep nothing of earlier tokens."""
+
+    added_options: ClassVar[tuple[str, ...]] = ()
+    """Options that it did not have when the first runs were stored; they are left out of configs, and so of hashes,
+    where they have their defaults."""
+
     removed_options: ClassVar[tuple[str, ...]] = ()
     """Options that it once had, with the value None in every stored config; they are part of the hash."""
 

@@ -34,12 +34,13 @@ class Rotary(Position):
         exponents = torch.arange(0, self.head_dimension, 2, dtype=torch.float32, device=q.device) / self.head_dimension
         angles = context.positions[:, None, :, None] * self.base**-exponents
         cos, sin = angles.cos().to(q.dtype), angles.sin().to(q.dtype)
-        return _turn(q, cos, sin), _turn(k, cos, sin)
+        return turn(q, cos, sin), turn(k, cos, sin)
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> int:
         return j - i
 
 
-def _turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Return x with its pairs of coordinates (m, m + d/2) turned."""
     first, second = x.chunk(2, dim=-1)
     return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)

@@ -23,6 +23,7 @@ class Sum(Position):
                 raise ValueError(f"{type(term).__name__} does not only add and cannot be one term of a sum")
         self.terms = nn.ModuleList(terms)
         self.some_queries = all(term.some_queries for term in terms)
+        self.redraws = any(term.redraws for term in terms)
         self.reads_padding = any(term.reads_padding for term in terms)
 
     def initialise(self, std: float) -> None:

@@ -101,7 +101,9 @@ def trace_run(folder: Path, prompt: str, device: str = "cpu") -> Output:
         "anchors": [[_strongest(row) for row in layer] for layer in found.anchors.values()],
     }
     attention = "\nattention on what each answer token needs, token@index (the strongest head):"
-    view: list[RenderableType] = [_output(found), attention, _attention(found, needs)]
+    view: list[RenderableType] = [_output(found)]
+    if found.attention:
+        view += [attention, _attention(found, needs)]
     if found.anchors:
         view.append("anchors, the token each position measures its distance from (~ where its weight is below 0.9):")
         view.append(_anchors(found))

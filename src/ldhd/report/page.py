@@ -20,7 +20,7 @@ from ldhd.report.terminal import bounds, counted, percent
 TONES = {
     **dict.fromkeys(("generalises", "holds", "hit", "right"), "good"),
     **dict.fromkeys(("mixed", "holds with a correction", "undecided", "falls short"), "mid"),
-    **dict.fromkeys(("fails", "fails as printed", "miss", "not fitted"), "bad"),
+    **dict.fromkeys(("fails", "fails as printed", "miss", "does not fit"), "bad"),
 }
 VERBS = {
     "generalises": "generalises on",
@@ -29,7 +29,7 @@ VERBS = {
     "too few seeds, mixed": "seems mixed on",
     "fails": "fails on",
     "too few seeds, fails": "seems to fail on",
-    "not fitted": "does not fit",
+    "does not fit": "does not fit",
 }
 """From the best verdict to the worst."""
 MOST_POSITIONS, MOST_TASKS = 6, 3
@@ -83,7 +83,7 @@ def headline(groups: Sequence[Group]) -> Markup:
     for group in groups:
         tasks, verdict = found.setdefault(group.position, {}), group.verdict()
         verdict += f", {group.tendency()}" if verdict == "too few seeds" else ""
-        tasks[group.task] = min(tasks.get(group.task, "not fitted"), verdict, key=list(VERBS).index)
+        tasks[group.task] = min(tasks.get(group.task, "does not fit"), verdict, key=list(VERBS).index)
     best = ", each at its best setting" if len(groups) > sum(map(len, found.values())) else ""
     counts = {name: sum(v.endswith("generalises") for v in tasks.values()) for name, tasks in found.items()}
     if len({group.task for group in groups}) > MOST_TASKS:

@@ -31,7 +31,8 @@ def preset_figures(preset: Preset, groups: Sequence[Group], outcomes: Sequence[O
 def factor_figure(outcomes: Sequence[Outcome], title: str, depths: bool = False) -> Figure:
     """Rows by tasks: the extrapolation factor and, below it, exact match at the largest scale and the prediction.
 
-    With `depths`, the number of layers is written too. A cell with fewer seeds than others says so.
+    With `depths`, the number of layers is written too. A cell with fewer seeds than others says so. A cell in which
+    most seeds do not fit has no color, since it says nothing about length.
     """
     tasks = list(dict.fromkeys(outcome.task for outcome in outcomes))
     rows = list(dict.fromkeys(outcome.label for outcome in outcomes))
@@ -41,14 +42,16 @@ def factor_figure(outcomes: Sequence[Outcome], title: str, depths: bool = False)
     texts: list[Mark] = []
     for outcome in outcomes:
         x, y = tasks.index(outcome.task), rows.index(outcome.label)
-        factor = values[y][x] = max(outcome.factor, LOWEST)
-        ink = "#ffffff" if log(factor / LOWEST) > 0.6 * log(highest / LOWEST) else "#000000"
+        factor = max(outcome.factor, LOWEST)
+        values[y][x] = factor if outcome.fits else None
+        ink = "#ffffff" if outcome.fits and log(factor / LOWEST) > 0.6 * log(highest / LOWEST) else "#000000"
         fewer = "" if outcome.seeds == seeds else f", {counted(outcome.seeds, 'seed')}"
         fitted = fewer if outcome.fitted == outcome.seeds else f", {outcome.fitted}/{outcome.seeds} fitted"
         layers = f"{depth(outcome.layers)}, " if depths else ""
         predicted = f"\npredicted: {outcome.predicted}" if outcome.predicted else ""
         small = f"{layers}{percent(outcome.exact)} % at {outcome.scale}{fitted}{predicted}"
-        texts += [Text(x, y - 0.2, f"{outcome.factor:g}x", 9, ink), Text(x, y + 0.24, small, 5.5, ink)]
+        far = f"{outcome.factor:g}x" if outcome.fits else "does not fit"
+        texts += [Text(x, y - 0.2, far, 9 if outcome.fits else 7, ink), Text(x, y + 0.24, small, 5.5, ink)]
     panel = Panel(
         [HeatMap(values, COLORS, LOWEST, highest, log=True), *texts],
         Axis(ticks=range(len(tasks)), tick_labels=tasks),

@@ -25,15 +25,18 @@ from ldhd.report.output import draw_runs, failure_lines, trace_run
 from ldhd.report.preset_figures import preset_figures
 from ldhd.report.progress import ProgressBars, SweepView, watch
 from ldhd.report.render_matplotlib import save_for_print
-from ldhd.report.terminal import Output, View, bounds, percent, plain_table
+from ldhd.report.terminal import Output, View, bounds, percent, plain_table, success_share
 from ldhd.report.theory import count_verdicts, show_ledger
-from ldhd.statistics import mean_interval
+from ldhd.statistics import Share, mean_interval, wilson
 from ldhd.sweep import in_processes, run_all, run_sweep
 from ldhd.theory.ledger import CLAIMS, verify
 
 PROMPT = "b3141592653="
 """The string of the demonstration: of scale 10, twice as long as any in training."""
-COLUMNS = "task", "", "fitted", "scale", "exact match in %", "95 % interval", "factor", "predicted", "the paper", ""
+COLUMNS = (
+    *("task", "", "fitted", "scale", "exact match in %", "95 % interval", "succeed, 95 % interval"),
+    *("factor", "verdict", "predicted", "the paper", ""),
+)
 
 
 def reproduce(
@@ -174,8 +177,11 @@ def _row(outcome: Mapping[str, Any]) -> tuple[Any, ...]:
     exact = mean_interval(outcome["by_seed"])
     name = "" if outcome["label"] == outcome["task"] else outcome["label"]
     claim = "" if outcome["claim"] == "unspecified" else outcome["claim"]
-    measured = outcome["scale"], percent(exact.value), bounds(exact), f"{outcome['factor']:g}"
+    successes, seeds = outcome["successes"], outcome["seeds"]
+    success = "" if successes is None else success_share(Share(successes, seeds, *wilson(successes, seeds)))
+    measured = outcome["scale"], percent(exact.value), bounds(exact), success, f"{outcome['factor']:g}"
     fitted = f"{outcome['fitted']}/{outcome['seeds']}"
     agreement = {None: "", False: "not as the paper says", True: "as the paper says"}[outcome["agrees"]]
-    agreement += ", but it does not fit" if outcome["agrees"] and not outcome["fitted"] else ""
-    return outcome["task"], name, fitted, *measured, outcome["predicted"] or "", claim, agreement
+    agreement = "says nothing about length" if outcome["verdict"] == "does not fit" else agreement
+    words = outcome["verdict"], outcome["predicted"] or "", claim, agreement
+    return outcome["task"], name, fitted, *measured, *words

@@ -78,6 +78,8 @@ def find_runs(folders: Sequence[Path]) -> Runs:
 def _checked_trace(run: FinishedRun) -> dict[str, Any]:
     """Return the trace of a run if its parts fit each other, else raise BadFileError."""
     trace, name = run.stored.trace(), f"{run.stored.trace_path} is no trace"
+    if trace.get("attention") == []:
+        raise FileNotFoundError(f"{name}: the model of run {run.record.hash} has no attention")
     try:
         if _fits(trace):
             return trace

@@ -175,7 +175,7 @@ def _learning_curves(page: Page, groups: Sequence[Group], runs: Runs) -> Section
         if figure is not None:
             shown.append((group.label, page.add(figure, 70 + 110 * len(figure.panels), legend=False)))
         outcomes |= {curve.outcome for curve in curves}
-        unfitted = [curve for curve in curves if curve.outcome == "not fitted"]
+        unfitted = [curve for curve in curves if curve.outcome == "does not fit"]
         failed += [(group.label, curve.record, explanation(curve, curves)) for curve in unfitted]
     return {"curves": shown, "failed": failed, "any_failed": bool(outcomes - {"right"})}
 

@@ -68,8 +68,15 @@ def percent(share: float) -> str:
     return f"{value:g}"
 
 
+def success_share(share: Share) -> str:
+    """Write how many seeds succeed, with the interval of their share in per cent: `3/5 (23-88)`."""
+    return f"{share.successes}/{share.n} ({percent(share.low)}-{percent(share.high)})"
+
+
 def bounds(interval: Mean | Share, dash: str = "-") -> str:
-    """Write the two ends of an interval in per cent."""
+    """Write the two ends of an interval in per cent; seeds that are all equal say nothing about its width."""
     if interval.low is None or interval.high is None:
         return "one seed"
+    if isinstance(interval, Mean) and interval.low == interval.high:
+        return "all equal"
     return f"{percent(interval.low)}{dash}{percent(interval.high)}"

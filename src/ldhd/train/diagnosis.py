@@ -20,12 +20,14 @@ def diagnosis(model: GPT, task: Task, scale: int, seed: int) -> dict[str, Any]:
 
     `anchor_entropy` is the entropy of each head's anchors in nats, for each layer and anchored term, averaged over
     positions. `needed` is for each slot the largest attention that any head pays to it, averaged over the answer tokens
-    that need it.
+    that need it. Both are empty for a model without attention.
     """
     stream = seeds.generator(seed, "diagnosis", scale)
     instances = [task.sample(scale, stream) for _ in range(INSTANCES)]
     inputs, _ = to_tensors(instances)
     found = record_attention(model, inputs.to(next(model.parameters()).device))
+    if not found.attention:
+        return {"anchor_entropy": [], "needed": {}}
     real = torch.tensor([[place < len(i.text) - 1 for place in range(inputs.shape[1])] for i in instances])
     best = torch.stack([layer.amax(1) for layer in found.attention]).amax(0)
     paid: dict[str, list[float]] = {}

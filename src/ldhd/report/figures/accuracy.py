@@ -17,7 +17,7 @@ from ldhd.report.terminal import counted
 from ldhd.statistics import Mean
 
 MOST_BANDS = 6
-"""Of more curves in one panel, only the means are drawn: bands would hide each other."""
+"""Of more curves in one panel, only the means and the seeds are drawn: bands would hide each other."""
 COLUMNS, ERROR_COLUMNS = 3, 4
 ERROR_COLORS = ("#f2f2f2", "#d55e00")
 """From no wrong tokens to nothing but wrong tokens."""
@@ -46,7 +46,8 @@ def accuracy_panel(
         if with_seeds:
             label += f", {counted(count, 'seed')}" + (f", {group.fitted} fitted" if group.fitted < count else "")
         if links is not None or len(groups) <= MOST_BANDS:
-            marks += [*_band(means, style, group.label), *_seeds(group, style)]
+            marks += _band(means, style, group.label)
+        marks += _seeds(group, style)
         link = "" if links is None else links[group.label]
         marks.append(_mean_line(means, style, index if len(groups) > 1 else 3, label, group.label, link))
     return Panel(marks, _scale_axis([scale for group in groups for scale in group.scales]), share_axis("exact match"))

@@ -10,7 +10,7 @@ from ldhd.experiments.groups import Group
 from ldhd.report.figures.marks import Axis, Figure, Line, Panel, Style
 from ldhd.report.runs import Runs
 
-OUTCOMES = {"right": ("#0072B2", "solid"), "falls short": ("#E69F00", "dot"), "not fitted": ("#D55E00", "dash")}
+OUTCOMES = {"right": ("#0072B2", "solid"), "falls short": ("#E69F00", "dot"), "does not fit": ("#D55E00", "dash")}
 """The outcome of a seed, and the colour and dash it is drawn with."""
 MOST_ROWS = 60
 """Rows of a run's metrics that are drawn, evenly chosen, the last among them."""
@@ -41,9 +41,9 @@ class LearningCurve:
 
 
 def seed_outcome(record: Record, group: Group) -> str:
-    """Return `not fitted`, `falls short` (fitted, but not right enough at the largest test scale) or `right`."""
+    """Return `does not fit`, `falls short` (fitted, but not right enough at the largest test scale) or `right`."""
     if not record.fitted:
-        return "not fitted"
+        return "does not fit"
     return "right" if group.succeeded(record) else "falls short"
 
 
