@@ -14,6 +14,7 @@ LEVELS = [
     {"boolean", "tasks", "positions"},
     {"model"},
     {"train", "evaluate", "predict", "theory"},
+    {"certify"},
     {"experiments"},
     {"sweep"},
     {"bench"},

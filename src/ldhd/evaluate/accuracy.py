@@ -36,6 +36,21 @@ class ScaleResult:
     """Rows of answer token, places that its carry has travelled, right answers, all answers; None without carries."""
 
 
+@dataclass(frozen=True)
+class HardResult:
+    """Exact match on the `n` hard instances of one scale."""
+
+    scale: int
+    n: int
+    exact: float
+
+
+def evaluate_hard(model: GPT, task: Task, scale: int) -> HardResult | None:
+    """Test a model on the hard instances of a scale; None if the task lists none."""
+    instances = task.hard(scale)
+    return HardResult(scale, len(instances), score(model, task, instances).exact) if instances else None
+
+
 def evaluate(model: GPT, task: Task, scale: int, n: int, seed: int) -> ScaleResult:
     """Test a model on `n` instances of a scale.
 

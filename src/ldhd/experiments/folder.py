@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ldhd import files
-from ldhd.evaluate import ScaleResult
+from ldhd.evaluate import HardResult, ScaleResult
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.parts import explain
 
@@ -38,6 +38,8 @@ class Record(BaseModel):
     version: str
     commit: str | None
     command: str
+    hard: list[HardResult] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Results on the hard instances of each test scale; None where they were not measured."""
     extended_from: str | None = Field(default=None, exclude_if=lambda value: value is None)
 
     def document(self) -> dict[str, Any]:
@@ -47,6 +49,10 @@ class Record(BaseModel):
     def exact(self, scale: int) -> float | None:
         """Return the exact match at a scale, None if it was not tested."""
         return next((result.exact for result in self.results if result.scale == scale), None)
+
+    def hard_exact(self, scale: int) -> float | None:
+        """Return the exact match on the hard instances of a scale, None if it was not measured."""
+        return next((result.exact for result in self.hard or [] if result.scale == scale), None)
 
 
 @dataclass(frozen=True)
