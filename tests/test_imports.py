@@ -20,6 +20,7 @@ LEVELS = [
     {"bench"},
     {"report"},
     {"hf"},
+    {"score"},
     {"cli"},
     {"__main__"},
 ]

@@ -15,7 +15,7 @@ from ldhd.certify.heads import LONGEST, Head, RefusedError, read_heads
 from ldhd.certify.machines import MACHINES, Machine, answer_of
 from ldhd.certify.network import Attended, Network, attend
 from ldhd.certify.realise import prompt_of
-from ldhd.certify.shapes import Form, Shape, View, all_shapes, form_of, look, longest_run, reachable_states
+from ldhd.certify.shapes import Form, Shape, View, all_shapes, form_of, longest_run, look, reachable_states
 from ldhd.evaluate import greedy
 from ldhd.model import GPT
 from ldhd.model.attention import Attention
@@ -194,12 +194,14 @@ def _samples(task: Task) -> list[Instance]:
 def _check_network(model: GPT, network: Network, task: Task, machine: Machine, heads: list[Head]) -> float:
     """Return how far the logits of the network are from the derived ones on real strings; refuse if that is far."""
     largest = 0.0
+    known: dict[View, Attended] = {}
     for instance in _samples(task):
         tokens = torch.tensor([encode(instance.text)[:-1]], device=model.tokens.weight.device)
         logits = model(tokens, exploring=False)[0, len(instance.prompt) - 1 :].double().cpu().numpy()
         places = {*range(min(6, len(logits))), *range(0, len(logits), 7), *range(max(0, len(logits) - 4), len(logits))}
         for t in sorted(places):
-            attended, digits = _read(model, machine, heads, instance, t)
+            view, digits = _read(machine, heads, instance, t)
+            attended = known[view] = known.get(view) or attend(model, heads, view)
             state = attended.base + sum(attended.slots[slot][digit] for slot, digit in enumerate(digits))
             largest = max(largest, float(np.abs(logits[t] - network.logits(state)).max()))
     if largest > 0.05:
@@ -209,8 +211,8 @@ def _check_network(model: GPT, network: Network, task: Task, machine: Machine, h
     return largest
 
 
-def _read(model: GPT, machine: Machine, heads: list[Head], instance: Instance, t: int) -> tuple[Attended, list[int]]:
-    """Return what a model should attend to before answer token t of an instance, and the digits in the slots."""
+def _read(machine: Machine, heads: list[Head], instance: Instance, t: int) -> tuple[View, list[int]]:
+    """Return the view before answer token t of an instance, and the digits in its slots."""
     text = instance.text[: len(instance.prompt) + t]
     numbers: dict[str, str] = {}
     rest = text.removeprefix("b")
@@ -222,7 +224,7 @@ def _read(model: GPT, machine: Machine, heads: list[Head], instance: Instance, t
     digits = [0] * view.slots
     for (letter, place), slot in slots.items():
         digits[slot] = int(numbers[letter][place])
-    return attend(model, heads, view), digits
+    return view, digits
 
 
 def _counterexample(

@@ -76,7 +76,7 @@ def read_heads(model: GPT, alphabet: str) -> list[Head]:
         _check_anchors(head, alphabet)
         if not head.hidden < 1e-7:
             raise RefusedError(
-                f"head {head.index} does not hide keys outside its window: their share is bounded by {head.hidden:.1e} only"
+                f"head {head.index} does not hide keys outside its window: their share can reach {head.hidden:.1e}"
             )
     return heads
 
@@ -114,7 +114,8 @@ def _head(model: GPT, position: LatentWindow, index: int, anchors: frozenset[str
     block = model.blocks[0]
     assert isinstance(block, Block)
     attention, config = block.attention, model.config
-    assert attention.constants is not None and attention.weights.null_key is not None
+    assert attention.constants is not None
+    assert attention.weights.null_key is not None
     q, k = attention.constants.detach().double()[:, 0, index, 0]
     q = q * attention.scale
     own = float(q @ k)

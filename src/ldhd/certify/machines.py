@@ -217,11 +217,14 @@ def answer_of(machine: Machine, prompt: str) -> str:
     """Return the answer that the machine writes to a prompt; ValueError if it reads no such prompt."""
     numbers = _numbers(machine, prompt)
     lengths = tuple(len(numbers[letter]) for letter in machine.growing)
-    for state, constants in machine.starts():
-        if all(numbers[letter] == str(value) for letter, value in constants.items()):
-            break
-    else:
+    starts = [
+        start
+        for start, constants in machine.starts()
+        if all(numbers[letter] == str(value) for letter, value in constants.items())
+    ]
+    if not starts:
         raise ValueError(f"{prompt!r} is no prompt of {type(machine).__name__}")
+    state = starts[0]
     answer = ""
     for place in range(max(machine.answer_length(lengths), *lengths)):
         digits = tuple(

@@ -10,6 +10,7 @@ import sys
 import typer
 
 from ldhd.cli.runs import certify, evaluate, export, pack, report, show, unpack
+from ldhd.cli.scores import leaderboard, score
 from ldhd.cli.theory import bench, design, positions, predict, register, tasks, verify
 from ldhd.cli.training import demo, extend, reproduce, run, sweep
 from ldhd.process import Interrupted, warn_in_one_line
@@ -21,7 +22,7 @@ app = typer.Typer(
     help="A laboratory for length generalization: train on short instances, test on long ones.",
 )
 COMMANDS = (
-    *(run, sweep, reproduce, extend, evaluate, show, certify, tasks, positions),
+    *(run, sweep, reproduce, extend, evaluate, show, certify, score, leaderboard, tasks, positions),
     *(predict, register, design, verify, bench, report, export, pack, unpack, demo),
 )
 """All commands, in the order in which `ldhd --help` lists them."""

@@ -30,7 +30,7 @@ class OneDigitAndNumber(LatentSpace):
             *((digit,) * scale for digit in (1, 3, 5, 8, 9)),
             (0,) * (scale - 1) + (1,),
             (0,) * (scale - 1) + (8,),
-            tuple(9 if k % 2 else 0 for k in range(scale - 1)) + (1,),
+            (*(9 * (k % 2) for k in range(scale - 1)), 1),
             (9,) * half + (0,) * (scale - half - 1) + (1,),
             (0,) * half + (9,) * (scale - half),
         ]
