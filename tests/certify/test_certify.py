@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import ldhd as ldhd_package
 from contracts.command import ldhd
 from ldhd.certify import certify
 from ldhd.certify.certificate import find_views, without_heads
@@ -15,9 +16,10 @@ from ldhd.certify.heads import read_heads
 from ldhd.certify.machines import MACHINES, answer_of, column_at
 from ldhd.certify.shapes import Shape, form_of, longest_run, look
 from ldhd.evaluate.accuracy import answers
-from ldhd.experiments import load_run
+from ldhd.experiments import RunFolder, load_run
 from ldhd.experiments.config import make_config
 from ldhd.experiments.loading import new_model, run_task
+from ldhd.files import BadFileError
 from ldhd.tasks import TASKS
 from ldhd.tasks.tokens import CHARACTERS, encode
 
@@ -194,3 +196,23 @@ def test_packaged_models_are_shown_by_the_name_of_their_task(capsys):
     code, out, _ = ldhd(capsys, "show", "copy", "b123=", "--json")
     assert code == 0
     assert json.loads(out)["output"] == "123e"
+
+
+def test_a_certificate_is_stored_beside_the_run_and_shown(capsys, tmp_path):
+    """In the report and on the card of an export; a certificate of another run is refused."""
+    source = Path(ldhd_package.__file__).parent / "models" / "parity"
+    run = tmp_path / "runs" / load_run(Path("parity"))[0].hash
+    run.mkdir(parents=True)
+    for name in ("config.json", "model.safetensors", "record.json"):
+        (run / name).write_bytes((source / name).read_bytes())
+    assert ldhd(capsys, "certify", run)[0] == 0
+    assert RunFolder(run).certificate().verdict == "certified"
+    ldhd(capsys, "report", run.parent, "-o", tmp_path / "report.html")
+    assert "certified in float32 for all lengths" in (tmp_path / "report.html").read_text()
+    pytest.importorskip("transformers")
+    ldhd(capsys, "export", run, tmp_path / "exported")
+    assert "certified in float32 for all lengths" in (tmp_path / "exported" / "README.md").read_text()
+    other = Path(ldhd_package.__file__).parent / "models" / "copy" / "certificate.json"
+    (run / "certificate.json").write_bytes(other.read_bytes())
+    with pytest.raises(BadFileError, match="belongs to run"):
+        RunFolder(run).certificate()

@@ -53,6 +53,18 @@ class Certificate:
     reason: str | None = None
     seconds: float = 0.0
 
+    def sentence(self) -> str:
+        """Say in one sentence what was found."""
+        if self.verdict == "certified":
+            how = "in float32" if self.float32 else "in exact arithmetic"
+            return (
+                f"certified {how} for all lengths: none of {self.contexts:,} contexts is wrong, "
+                f"and the smallest margin is {self.margin:.2f}"
+            )
+        if self.verdict == "counterexample":
+            return f"wrong on {self.counterexample}: {self.reason}"
+        return f"no certificate: {self.reason}"
+
     def document(self, run: str) -> dict[str, Any]:
         return {"run": run, **asdict(self)}
 

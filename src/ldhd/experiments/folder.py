@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ldhd import files
+from ldhd.certify import Certificate
 from ldhd.evaluate import HardResult, ScaleResult
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.parts import explain
@@ -92,6 +93,7 @@ class RunFolder:
         self.trace_path = path / "trace.json"
         self.record_path = path / "record.json"
         self.failure_path = path / "failure.json"
+        self.certificate_path = path / "certificate.json"
 
     @property
     def exists(self) -> bool:
@@ -109,6 +111,21 @@ class RunFolder:
 
     def trace(self) -> dict[str, Any]:
         return files.read_json(self.trace_path)
+
+    def certificate(self) -> Certificate:
+        """Return what `ldhd certify` found about this run; FileNotFoundError if it was not asked."""
+        stored = files.read_json(self.certificate_path)
+        try:
+            owner = stored.pop("run", None)
+            if owner != self.config().hash:
+                raise files.BadFileError(f"{self.certificate_path} belongs to run {owner}")
+            return TypeAdapter(Certificate).validate_json(json.dumps(stored), strict=True)
+        except ValidationError as error:
+            raise files.BadFileError(f"{self.certificate_path} is no certificate: {explain(error)}") from None
+
+    def write_certificate(self, certificate: Certificate) -> None:
+        """Store what `ldhd certify` found about this run."""
+        files.write_json(self.certificate_path, certificate.document(self.config().hash))
 
     def completed_metrics(self, config: RunConfig) -> Metrics | None:
         """Return the metrics if they go to the last training step of `config`."""

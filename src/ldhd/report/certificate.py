@@ -1,18 +1,24 @@
 """The result of `ldhd certify`."""
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from ldhd.certify import Certificate, certify
 from ldhd.certify.certificate import OnProgress, without_heads
-from ldhd.experiments import load_run
+from ldhd.experiments import RunFolder, load_run
+from ldhd.experiments.packaged import MODELS_PATH, run_path
 from ldhd.report.terminal import Output
 
 
 def certify_run(run: Path, heads_off: Sequence[int], on_progress: OnProgress) -> Output:
-    """Certify a finished run, with some of its heads switched off."""
+    """Certify a finished run, with some of its heads switched off; with all of them, the result is stored beside it."""
     config, task, model = load_run(run)
     found = certify(without_heads(model, heads_off), task, on_progress)
+    folder = RunFolder(run_path(run))
+    if not heads_off and MODELS_PATH not in folder.path.parents:
+        with contextlib.suppress(OSError):  # the folder may be read-only
+            folder.write_certificate(found)
     document = found.document(config.hash)
     if heads_off:
         document["assumptions"].append(f"heads {', '.join(map(str, heads_off))} are switched off")
