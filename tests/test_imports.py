@@ -14,11 +14,13 @@ LEVELS = [
     {"boolean", "tasks", "positions"},
     {"model"},
     {"train", "evaluate", "predict", "theory"},
+    {"certify"},
     {"experiments"},
     {"sweep"},
     {"bench"},
     {"report"},
     {"hf"},
+    {"score"},
     {"cli"},
     {"__main__"},
 ]

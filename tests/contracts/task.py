@@ -90,6 +90,18 @@ class TaskContract:
                 for token, *column in zip(instance.text, *texts, strict=True):
                     assert len(set(column)) > 1 or token in column
 
+    @pytest.mark.parametrize("scale", [1, 2, 3, 7, 100])
+    def test_hard_instances_have_exactly_their_scale(self, scale):
+        found = self.task.for_scales([scale]).hard(scale)
+        prompts = [instance.prompt for instance in found]
+        assert 2 <= len(found) <= 40
+        assert len(set(prompts)) == len(prompts)
+        for instance in found:
+            assert instance.scale == scale
+            assert instance.answer == self.expected(instance.prompt)
+            assert self.task.for_scales([scale]).read(instance.prompt) == instance
+        assert prompts == [instance.prompt for instance in self.task.for_scales([scale]).hard(scale)]
+
     def test_exchangeable_slots_can_be_exchanged(self):
         """Answer tokens whose contents differ only by an exchange are the same."""
         for group in self.task.format.exchangeable:

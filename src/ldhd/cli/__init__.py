@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 import ldhd
-from ldhd.cli.runs import evaluate, export, pack, report, show, unpack
+from ldhd.cli.runs import certify, evaluate, export, pack, report, show, unpack
+from ldhd.cli.scores import leaderboard, score
 from ldhd.cli.theory import bench, design, positions, predict, register, tasks, verify
 from ldhd.cli.training import demo, extend, protocol, reproduce, run, sweep
 from ldhd.process import Interrupted, warn_in_one_line
@@ -24,7 +25,7 @@ app = typer.Typer(
     help="A laboratory for length generalization: train on short instances, test on long ones.",
 )
 COMMANDS = (
-    *(run, sweep, reproduce, protocol, extend, evaluate, show, tasks, positions),
+    *(run, sweep, reproduce, protocol, extend, evaluate, show, certify, score, leaderboard, tasks, positions),
     *(predict, register, design, verify, bench, report, export, pack, unpack, demo),
 )
 """All commands, in the order in which `ldhd --help` lists them."""

@@ -10,7 +10,12 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, Option("--json", help="Print JSON instead of a table.")]
 Out = Annotated[Path, Option(metavar="FOLDER", help="Folder of the runs.")]
-Run = Annotated[Path, Argument(metavar="RUN", help="Folder of a finished run, such as runs/1a2b3c.")]
+Run = Annotated[
+    Path,
+    Argument(
+        metavar="RUN", help="Folder of a finished run, such as runs/1a2b3c, or a task whose trained model is packaged."
+    ),
+]
 Scales = Annotated[str | None, Option(metavar="SCALES", help="Such as 1-10,20,50.")]
 Settings = Annotated[
     list[str] | None,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Argument, Exit, Option
 
 from ldhd.cli.options import Device, Instances, Json, Run, Scales, print_result
 from ldhd.parsing import parse_range
@@ -34,6 +34,29 @@ def show(
     from ldhd.report.output import trace_run
 
     print_result(*trace_run(folder, prompt, device), as_json)
+
+
+def certify(
+    folder: Run,
+    without_heads: Annotated[
+        str | None,
+        Option(metavar="HEADS", help="Heads to switch off first, such as 1,7; the certificate is without them."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Prove a finished run right on every instance of its task, at any length, or find one that it gets wrong.
+
+    Exit code 1 if there is a counterexample, or no certificate can be given.
+    """
+    from ldhd.report.certificate import certify_run
+    from ldhd.report.progress import counting
+
+    heads = () if without_heads is None else parse_range(without_heads, "--without-heads", range(1000))
+    with counting("views") as on_progress:
+        document, view = certify_run(folder, heads, on_progress)
+    print_result(document, view, as_json)
+    if document["verdict"] != "certified":
+        raise Exit(1)
 
 
 def report(

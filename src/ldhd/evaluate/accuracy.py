@@ -11,7 +11,7 @@ from ldhd.evaluate.decode import greedy
 from ldhd.model import GPT
 from ldhd.statistics import wilson
 from ldhd.tasks import Instance, Task
-from ldhd.tasks.tokens import encode
+from ldhd.tasks.tokens import decode, encode
 
 LARGEST_BATCH = 256
 LARGEST_ATTENTION = 8_000_000
@@ -36,6 +36,21 @@ class ScaleResult:
     """Rows of answer token, places that its carry has travelled, right answers, all answers; None without carries."""
 
 
+@dataclass(frozen=True)
+class HardResult:
+    """Exact match on the `n` hard instances of one scale."""
+
+    scale: int
+    n: int
+    exact: float
+
+
+def evaluate_hard(model: GPT, task: Task, scale: int) -> HardResult | None:
+    """Test a model on the hard instances of a scale; None if the task lists none."""
+    instances = task.hard(scale)
+    return HardResult(scale, len(instances), score(model, task, instances).exact) if instances else None
+
+
 def evaluate(model: GPT, task: Task, scale: int, n: int, seed: int) -> ScaleResult:
     """Test a model on `n` instances of a scale.
 
@@ -54,10 +69,7 @@ def score(model: GPT, task: Task, instances: Sequence[Instance]) -> ScaleResult:
     """Test a model on instances of one scale."""
     hits: list[list[bool]] = []
     ordered = sorted(instances, key=lambda instance: len(instance.prompt))
-    longest = max(len(instance.text) for instance in instances)
-    # the last layer computes only the last token of a prompt: with one layer no pairs of its tokens are needed
-    pairs = longest * (KEPT_FOR_TOKEN if model.reads_prompts_once else max(longest, KEPT_FOR_TOKEN))
-    size = max(1, min(LARGEST_BATCH, LARGEST_ATTENTION // pairs))
+    size = _batch_size(model, max(len(instance.text) for instance in instances))
     for start in range(0, len(ordered), size):
         batch = ordered[start : start + size]
         answers = [encode(instance.answer) for instance in batch]
@@ -76,6 +88,25 @@ def score(model: GPT, task: Task, instances: Sequence[Instance]) -> ScaleResult:
         per_position=[sum(column) / len(column) for column in by_position],
         carries=_by_carry(task, ordered, hits),
     )
+
+
+def answers(model: GPT, prompts: Sequence[str], longest: int) -> list[str]:
+    """Return what a model writes to some prompts, up to `longest` tokens each."""
+    order = sorted(range(len(prompts)), key=lambda k: len(prompts[k]))
+    size = _batch_size(model, len(prompts[order[-1]]) + longest)
+    written = [""] * len(prompts)
+    for start in range(0, len(order), size):
+        own = order[start : start + size]
+        for k, row in zip(own, greedy(model, [encode(prompts[k]) for k in own], longest), strict=True):
+            written[k] = decode(row)
+    return written
+
+
+def _batch_size(model: GPT, longest: int) -> int:
+    """Return how many strings of a length are decoded at once."""
+    # the last layer computes only the last token of a prompt: with one layer no pairs of its tokens are needed
+    pairs = longest * (KEPT_FOR_TOKEN if model.reads_prompts_once else max(longest, KEPT_FOR_TOKEN))
+    return max(1, min(LARGEST_BATCH, LARGEST_ATTENTION // pairs))
 
 
 def _by_carry(

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ldhd import files
-from ldhd.evaluate import ScaleResult
+from ldhd.certify import Certificate
+from ldhd.evaluate import HardResult, ScaleResult
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.parts import explain
 from ldhd.train.precision import Precision
@@ -41,6 +42,8 @@ class Record(BaseModel):
     version: str
     commit: str | None
     command: str
+    hard: list[HardResult] | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Results on the hard instances of each test scale; None where they were not measured."""
     extended_from: str | None = Field(default=None, exclude_if=lambda value: value is None)
 
     def document(self) -> dict[str, Any]:
@@ -50,6 +53,10 @@ class Record(BaseModel):
     def exact(self, scale: int) -> float | None:
         """Return the exact match at a scale, None if it was not tested."""
         return next((result.exact for result in self.results if result.scale == scale), None)
+
+    def hard_exact(self, scale: int) -> float | None:
+        """Return the exact match on the hard instances of a scale, None if it was not measured."""
+        return next((result.exact for result in self.hard or [] if result.scale == scale), None)
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,7 @@ class RunFolder:
         self.trace_path = path / "trace.json"
         self.record_path = path / "record.json"
         self.failure_path = path / "failure.json"
+        self.certificate_path = path / "certificate.json"
 
     @property
     def exists(self) -> bool:
@@ -106,6 +114,21 @@ class RunFolder:
 
     def trace(self) -> dict[str, Any]:
         return files.read_json(self.trace_path)
+
+    def certificate(self) -> Certificate:
+        """Return what `ldhd certify` found about this run; FileNotFoundError if it was not asked."""
+        stored = files.read_json(self.certificate_path)
+        try:
+            owner = stored.pop("run", None)
+            if owner != self.config().hash:
+                raise files.BadFileError(f"{self.certificate_path} belongs to run {owner}")
+            return TypeAdapter(Certificate).validate_json(json.dumps(stored), strict=True)
+        except ValidationError as error:
+            raise files.BadFileError(f"{self.certificate_path} is no certificate: {explain(error)}") from None
+
+    def write_certificate(self, certificate: Certificate) -> None:
+        """Store what `ldhd certify` found about this run."""
+        files.write_json(self.certificate_path, certificate.document(self.config().hash))
 
     def completed_metrics(self, config: RunConfig) -> Metrics | None:
         """Return the metrics if they go to the last training step of `config`."""

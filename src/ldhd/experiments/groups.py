@@ -66,6 +66,15 @@ class Group:
         """Return the exact match of every seed at a scale."""
         return [value for record in self.records if (value := record.exact(scale)) is not None]
 
+    def hard(self, scale: int) -> list[float]:
+        """Return the exact match on the hard instances of a scale, of every seed in which it was measured."""
+        return [value for record in self.records if (value := record.hard_exact(scale)) is not None]
+
+    @property
+    def hard_scales(self) -> list[int]:
+        """The scales at which any seed was tested on hard instances."""
+        return [scale for scale in self.scales if self.hard(scale)]
+
     def interval(self, scale: int) -> Mean:
         """Return the mean over seeds at a scale with its 95 % bootstrap interval."""
         return mean_interval(self.exact(scale))

@@ -14,6 +14,7 @@ from ldhd import seeds
 from ldhd.evaluate import ScaleResult, evaluate
 from ldhd.experiments.config import RunConfig, device_name
 from ldhd.experiments.folder import RunFolder
+from ldhd.experiments.packaged import run_path
 from ldhd.experiments.parts import build_model, explain, load_task, outline
 from ldhd.files import BadFileError
 from ldhd.model import GPT, MODELS
@@ -39,6 +40,7 @@ def new_model(config: RunConfig, device: str | None = None) -> GPT:
 def load_run(path: Path, device: str = "cpu") -> tuple[RunConfig, Task, GPT]:
     """Return the config, the task and the trained model of the finished run in the folder `path`."""
     check_device(device)
+    path = run_path(path)
     folder = RunFolder(path)
     if not path.is_dir():
         raise ValueError(f"no run at {path}: there is no such folder")

@@ -10,7 +10,7 @@ from typing import Any
 
 import ldhd
 from ldhd import seeds
-from ldhd.evaluate import ScaleResult, evaluate, trace
+from ldhd.evaluate import ScaleResult, evaluate, evaluate_hard, trace
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.folder import Record, RunFolder
 from ldhd.experiments.loading import check, model_label, new_model, run_task
@@ -119,6 +119,7 @@ def _run(job: Job, folder: RunFolder, on_progress: OnProgress, stop: Stop) -> Re
         train_scales=list(config.train_scales),
         fitted=all(results[scale].exact >= FITTED for scale in config.train_scales),
         results=[results[scale] for scale in config.test_scales],
+        hard=[result for scale in config.test_scales if (result := evaluate_hard(model, task, scale))] or None,
         steps=state.step,
         seconds=round(state.seconds, 2),
         threads=job.threads,

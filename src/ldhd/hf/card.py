@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from ldhd.certify import Certificate
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import RunConfig
 from ldhd.files import write_bytes
@@ -41,7 +42,7 @@ Share of answers right as a whole, by greedy decoding; 95 % Wilson intervals. Tr
 | scale | instances | exact match in % | 95 % interval | right tokens in % |
 |---|---|---|---|---|
 {rows}
-
+{certificate}
 ## Use
 
 ```python
@@ -60,7 +61,13 @@ The folder carries its own code, which needs torch and transformers 5 only. Wher
 
 
 def write_card(
-    folder: Path, config: RunConfig, task: Task, example: Instance, parameters: int, results: Sequence[ScaleResult]
+    folder: Path,
+    config: RunConfig,
+    task: Task,
+    example: Instance,
+    parameters: int,
+    results: Sequence[ScaleResult],
+    certificate: Certificate | None,
 ) -> None:
     """Write README.md with its figure."""
     layers = config.model_options.layers
@@ -83,6 +90,7 @@ def write_card(
         new_tokens=len(example.answer),
         figure=FIGURE,
         rows="\n".join(rows),
+        certificate=f"\n`ldhd certify` says: {certificate.sentence()}.\n" if certificate else "",
     )
     write_bytes(folder / "README.md", text.encode())
     title = f"{config.task}, {position_title(config.position)}"

@@ -15,6 +15,7 @@ from transformers.utils import logging
 
 from ldhd.evaluate.accuracy import sample_test_instances
 from ldhd.experiments import RunConfig, RunFolder, evaluate_run, load_run
+from ldhd.experiments.packaged import run_path
 from ldhd.hf.card import write_card
 from ldhd.hf.configuration import LdhdConfig
 from ldhd.hf.harness import write_tasks
@@ -46,6 +47,7 @@ def export_run(
     """
     if folder.exists():
         raise ValueError(f"{folder} exists already; export writes a new folder")
+    run = run_path(run)
     config, task, gpt = load_run(run)
     for term in config.position.split("+"):
         if term not in POSITIONS:
@@ -62,7 +64,9 @@ def export_run(
         character_tokenizer().save_pretrained(beside)
         write_code(beside)
         example = sample_test_instances(task, max(config.train_scales), 1, config.seed)[0]
-        write_card(beside, config, task, example, model.num_parameters(), results)
+        stored = RunFolder(run)
+        certificate = stored.certificate() if stored.certificate_path.exists() else None
+        write_card(beside, config, task, example, model.num_parameters(), results, certificate)
         names: list[str] = []
         if lm_eval:
             asked = {found.scale: sample_test_instances(task, found.scale, found.n, config.seed) for found in results}

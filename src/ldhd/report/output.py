@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from rich.console import RenderableType
@@ -30,7 +31,7 @@ def draw_runs(configs: Sequence[RunConfig], records: Sequence[Record], out: Path
     """Draw the figure of some runs in their folder `out`; show it with tables of exact match and of answer tokens."""
     groups = group_runs(records, {config.hash: config for config in configs})
     figure = save_figure(accuracy_figure(groups), out / figure_name(configs))
-    tables = [table for table in (accuracy_table(groups), digit_table(groups)) if table is not None]
+    tables = [table for table in (accuracy_table(groups), hard_table(groups), digit_table(groups)) if table is not None]
     folders = [f"{r.position} seed {r.seed}: {out / r.hash} ({r.seconds:.0f} s of training)" for r in records]
     document = {"runs": [record.document() for record in records], "figure": str(figure)}
     return document, [*tables, *folders, f"figure: {figure}"]
@@ -60,6 +61,19 @@ def accuracy_table(groups: Sequence[Group]) -> Table:
     title = f"{groups[0].task}: exact match in % by scale"
     caption = f"model {' and '.join(models)}; training scales in bold"
     return plain_table(title, ["position", "fitted", *columns, "verdict"], rows, caption)
+
+
+def hard_table(groups: Sequence[Group]) -> Table | None:
+    """Return a table of exact match on hard instances, a row for each group; None if no group was tested on them."""
+    scales = sorted({scale for group in groups for scale in group.hard_scales})
+    if not scales:
+        return None
+    rows = [
+        (group.label, *(percent(fmean(found)) if (found := group.hard(scale)) else "not measured" for scale in scales))
+        for group in groups
+    ]
+    title = f"{groups[0].task}: exact match in % on the hard instances of each scale"
+    return plain_table(title, ["position", *numeric(*map(str, scales))], rows)
 
 
 def digit_table(groups: Sequence[Group]) -> Table | None:

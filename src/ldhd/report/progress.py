@@ -1,7 +1,8 @@
 """Live views of runs on a terminal; nothing is shown where standard error is a file or a pipe."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TypeVar
 
@@ -21,6 +22,15 @@ def watch(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
     """Yield the items and show a bar of how many have been done."""
     screen = console(stderr=True)
     yield from track(items, what, total=total, console=screen, disable=not screen.is_terminal, transient=True)
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar while something calls the function that is yielded with what is done and the total."""
+    screen = console(stderr=True)
+    with Bars(console=screen, disable=not screen.is_terminal, transient=True) as bars:
+        row = bars.add_task(what, total=None)
+        yield lambda done, total: bars.update(row, completed=done, total=total)
 
 
 class ProgressBars(Bars):

@@ -33,6 +33,12 @@ class Runs:
         """Return the learning curve of a run; empty if it was not kept, or, with a problem noted, cannot be read."""
         return self._read(self.by_hash[run_hash].stored.metrics) or []
 
+    def certificate(self, run_hash: str) -> str:
+        """Return in one sentence what `ldhd certify` found about a run; empty if nothing readable is stored."""
+        stored = self.by_hash[run_hash].stored
+        found = self._read(stored.certificate) if isinstance(stored, RunFolder) else None
+        return "" if found is None else found.sentence()
+
     def trace(self, run_hash: str) -> dict[str, Any] | None:
         """Return the trace of a run; None if it was not kept, or, with a problem noted, cannot be read."""
         return self._read(lambda: _checked_trace(self.by_hash[run_hash]))

@@ -37,6 +37,26 @@ class AddendPairs(LatentSpace):
     def longest(self, scale: int) -> Addends:
         return (9,) * scale, (9,) * scale
 
+    def hard(self, scale: int) -> list[Addends]:
+        """Return carries through all places, carries that stop or begin inside, no carry at sums of 9, and zeros.
+
+        The pairs of lengths are equal ones, extreme ones and neighbours, in both orders.
+        """
+        half, short = max(1, scale // 2), max(1, scale - 1)
+        nines, one = (9,) * scale, (1,)
+        power = (0,) * (scale - 1) + (1,)
+        pairs = [
+            *((nines, other) for other in (one, nines, (0,), (9,), (9,) * half, (9,) * short, power)),
+            *((power, other) for other in (one, power, (0,), (9,), (9,) * half, (9,) * short)),
+            *(((digit,) * scale, (9 - digit or 9,) * scale) for digit in (1, 4, 5, 8)),
+            ((5,) + (4,) * (scale - 1), (5,) * scale),  # one carry through sums of 9
+            ((9,) * half + (1,) * (scale - half), one),  # it stops inside
+            ((1,) * half + (9,) * (scale - half), (0,) * (half - 1) + (9,)),  # it begins inside
+            (tuple(9 if k % 2 else 1 for k in range(scale)), tuple(1 if k % 2 else 9 for k in range(scale))),
+            ((5,) * scale, (5,) * scale),
+        ]
+        return [pair for x, y in pairs for pair in ((x, y), (y, x))[: 1 + (len(x) != len(y))]]
+
     def shapes(self, scale: int) -> list[Addends]:
         """List each pair of lengths, with and without a last carry; above the shorter addend only a 9 passes it on."""
         lengths = [(scale, y) for y in range(1, scale + 1)] + [(x, scale) for x in range(1, scale)]

@@ -17,6 +17,13 @@ class EqualLengthAddends(LatentSpace):
     def scale(self, latent: Addends) -> int:
         return len(latent[0])
 
+    def hard(self, scale: int) -> list[Addends]:
+        """Return sums of first digits around 10, before rests of one digit that differs from them."""
+        firsts = ((0, 0), (9, 9), (9, 1), (1, 9), (5, 5), (4, 5), (0, 9))
+        if scale == 1:
+            return [((a,), (b,)) for a, b in firsts]
+        return [((a,) + (r,) * (scale - 1), (b,) + (s,) * (scale - 1)) for a, b in firsts for r, s in ((9, 9), (1, 8))]
+
     def shapes(self, scale: int) -> list[Addends]:
         return [((a,) * scale, (b,) * scale) for a, b in ((1, 1), (2, 3))]
 

@@ -21,6 +21,16 @@ class Strings(LatentSpace):
     def scale(self, latent: Digits) -> int:
         return len(latent)
 
+    def hard(self, scale: int) -> list[Digits]:
+        """Return strings of one symbol, of two in turns, and with one symbol that differs, first, last or inside."""
+        symbols, last = range(self.base), self.base - 1
+        found = [(symbol,) * scale for symbol in symbols]
+        found += [tuple((k + shift) % 2 * last for k in range(scale)) for shift in (0, 1)]
+        found += [tuple(k % self.base for k in range(scale)), tuple(k // 2 % 2 for k in range(scale))]
+        for place in (0, 1, scale // 2, scale - 2, scale - 1):
+            found += [tuple(a if k == place else b for k in range(scale)) for a, b in ((0, 1), (1, 0), (last, 0))]
+        return found
+
     def shapes(self, scale: int) -> list[Digits]:
         """Return strings of the only shape; where only the first symbol is 1, every prefix parity is 1."""
         return [(0,) * scale, (1,) * scale, (1,) + (0,) * (scale - 1)]

@@ -20,6 +20,22 @@ class OneDigitAndNumber(LatentSpace):
     def scale(self, latent: Operands) -> int:
         return len(latent[1])
 
+    def hard(self, scale: int) -> list[Operands]:
+        """Return numbers of one digit, powers of ten and their neighbours, and zeros inside, for several digits x.
+
+        With x = 9 carries and remainders are largest; where the first digit is below x, the quotient begins with 0.
+        """
+        half = scale // 2
+        numbers = [
+            *((digit,) * scale for digit in (1, 3, 5, 8, 9)),
+            (0,) * (scale - 1) + (1,),
+            (0,) * (scale - 1) + (8,),
+            (*(9 * (k % 2) for k in range(scale - 1)), 1),
+            (9,) * half + (0,) * (scale - half - 1) + (1,),
+            (0,) * half + (9,) * (scale - half),
+        ]
+        return [(x, number) for x in (1, 7, 9) for number in numbers]
+
     def shapes(self, scale: int) -> list[Operands]:
         """Return instances of the only shape, among which every digit of the product and of the quotient varies."""
         return [(x, (y,) * scale) for x, y in ((1, 1), (2, 3), (9, 9), (3, 1))]

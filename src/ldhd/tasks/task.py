@@ -56,6 +56,10 @@ class LatentSpace(ABC):
         """Return a latent variable with the longest string of this scale; by default all are equally long."""
         return self.sample(scale, torch.Generator().manual_seed(0))
 
+    def hard(self, scale: int) -> list[Latent]:
+        """Return a fixed list of latent variables of this scale on which shortcuts fail, such as long carries."""
+        return []
+
     def shapes(self, scale: int) -> list[Latent] | None:
         """Return latent variables of this scale that cover every shape of string; None if the shapes are not known.
 
@@ -119,6 +123,13 @@ class Task:
         """Draw `size` instances of the paper's training distribution on these scales."""
         check_scales(scales)
         return [self.instance(latent) for latent in self.latent.sample_training(scales, size, generator)]
+
+    def hard(self, scale: int) -> list[Instance]:
+        """Return the hard instances of a scale, each once; none if the latent space lists none."""
+        check_scales([scale])
+        latents = self.latent.hard(scale)
+        instances = [self.instance(latent) for latent in latents]
+        return list({instance.prompt: instance for instance in instances}.values())
 
     def read(self, prompt: str) -> Instance:
         """Return the instance with this prompt and its answer; raise a ValueError if it is no prompt of this task."""

@@ -7,6 +7,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments.groups import Group
@@ -47,6 +48,7 @@ def accuracy_panel(
             label += f", {counted(count, 'seed')}" + (f", {group.fitted} fitted" if group.fitted < count else "")
         if links is not None or len(groups) <= MOST_BANDS:
             marks += _band(means, style, group.label)
+            marks += _hard(group, style)
         marks += _seeds(group, style)
         link = "" if links is None else links[group.label]
         marks.append(_mean_line(means, style, index if len(groups) > 1 else 3, label, group.label, link))
@@ -215,6 +217,14 @@ def _seeds(group: Group, style: Style) -> list[Line]:
         own = Style(color=style.color, dash="", marker=marker, size=3.5, opacity=0.5)
         found.append(Line(x, y, own, group=group.label, texts=texts, links=links))
     return [line for line in found if line.x]
+
+
+def _hard(group: Group, style: Style) -> list[Line]:
+    """The mean over seeds on hard instances, as triangles; nothing where it was not measured."""
+    scales = group.hard_scales
+    values = [fmean(group.hard(scale)) for scale in scales]
+    own = Style(color=style.color, dash="", marker="triangle-down", size=5, opacity=0.8)
+    return [Line(scales, values, own, group=group.label, texts=["hard instances"] * len(scales))] if scales else []
 
 
 def _training_spans(scales: Sequence[int]) -> list[Mark]:
