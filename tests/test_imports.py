@@ -15,7 +15,7 @@ LEVELS = [
     {"model"},
     {"train", "evaluate", "predict", "theory"},
     {"experiments"},
-    {"sweep"},
+    {"sweep", "bias"},
     {"bench"},
     {"report"},
     {"hf"},

@@ -1,8 +1,9 @@
 """Cells: one concept, one model and several seeds, measured; and a folder that keeps them so that none runs twice."""
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from ldhd.bias.concepts import CONCEPTS, STUDIED
 from ldhd.bias.measure import Measurement, measure, root_mean_square, spread
-from ldhd.bias.models import make_model, parse_projection
+from ldhd.bias.models import MODELS, make_model, parse_projection
 from ldhd.bias.problem import Problem, make_problem
 from ldhd.bias.references import Reference, references
 from ldhd.boolean import fourier
@@ -58,6 +60,46 @@ class CellSpec(BaseModel):
         """Return what is compared with."""
         V = None if self.projection is None else parse_projection(self.projection, problem.dimension)
         return references(problem, self.bases, V)
+
+
+def make_specs(
+    concepts: str,
+    models: str,
+    *,
+    dimensions: Sequence[int] | None,
+    widths: Sequence[int] | None,
+    settings: Mapping[str, Any],
+    bases: tuple[str, ...] | None,
+    projection: str | None,
+    common: Mapping[str, Any],
+) -> list[CellSpec]:
+    """Return the cells of concepts and models, by names with commas between them or `all`, at each N and width.
+
+    A text that is not made of names is one concept. The projection is also that of the model `rfmp`. By default the
+    bases are those of the study for `all` concepts, otherwise those that suit the models.
+    """
+    names = concepts.split(",") if set(concepts.split(",")) <= CONCEPTS.keys() else [concepts]
+    chosen = list(STUDIED) if concepts == "all" else names
+    learners = list(MODELS) if models == "all" else models.split(",")
+    if concepts == "all":
+        projection = projection or "square"
+    found = []
+    for model, concept in product(learners, chosen):
+        own = {**settings, **({"projection": projection} if model == "rfmp" and projection else {})}
+        for dimension, width in product(dimensions or [None], widths or [None]):
+            sized = {**own, **({} if width is None else {"width": width})}
+            where = {"bases": bases or _suitable(concepts, learners, projection), "projection": projection, **common}
+            found.append(CellSpec(concept=concept, model=model, settings=sized, dimension=dimension, **where))
+    return found
+
+
+def _suitable(concepts: str, models: Sequence[str], projection: str | None) -> tuple[str, ...]:
+    """The bases of the study, or those of Fourier, V, PLAA and the embeddings of the models."""
+    if concepts == "all":
+        return STUDY_BASES
+    positions = [make_model(model).model_dump().get("position") for model in models]
+    own = dict.fromkeys(position for position in positions if position is not None)
+    return ("concept", "fourier", *(["B(V)"] if projection else []), "plaa", *own, "kernel")
 
 
 def complete(spec: CellSpec) -> CellSpec:

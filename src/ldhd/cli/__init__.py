@@ -9,6 +9,7 @@ import sys
 
 import typer
 
+from ldhd.cli.bias import bias
 from ldhd.cli.runs import evaluate, export, pack, report, show, unpack
 from ldhd.cli.theory import bench, design, positions, predict, register, tasks, verify
 from ldhd.cli.training import demo, extend, reproduce, run, sweep
@@ -22,7 +23,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(run, sweep, reproduce, extend, evaluate, show, tasks, positions),
-    *(predict, register, design, verify, bench, report, export, pack, unpack, demo),
+    *(predict, register, design, verify, bias, bench, report, export, pack, unpack, demo),
 )
 """All commands, in the order in which `ldhd --help` lists them."""
 
