@@ -38,11 +38,13 @@ def embedding_basis(position: str, dimension: int, options: dict[str, Any] | Non
     return GrpeBasis(embedding_matrices(position, dimension, options))
 
 
-def embedding_options(position: str, dimension: int, options: dict[str, Any] | None = None) -> dict[str, dict[str, Any]]:
+def embedding_options(
+    position: str, dimension: int, options: dict[str, Any] | None = None
+) -> dict[str, dict[str, Any]]:
     """Return all options of an embedding; unless given, tables are as long as the strings, so nothing is clipped."""
     given = dict(options or {})
     found = position_options(position, given)
     chosen = {name.split(".")[-1] for name in given}
     for own in found.values():
-        own |= {name: dimension + 2 for name in {"max_distance", "table_size"} & own.keys() - chosen}
+        own |= dict.fromkeys({"max_distance", "table_size"} & own.keys() - chosen, dimension + 2)
     return found

@@ -74,11 +74,10 @@ def _reference_table(row: Row) -> Table:
 
 def _coefficient_table(row: Row) -> Table:
     names = list(row["coefficients"][0]["references"]) if row["coefficients"] else []
-    shown = [
-        (one["character"], f"{one['mean']:.3f}", f"{one['low']:.3f} to {one['high']:.3f}")
-        + tuple(f"{one['references'][name]:.3f}" for name in names)
-        for one in row["coefficients"]
-    ]
+    shown = []
+    for one in row["coefficients"]:
+        others = (f"{one['references'][name]:.3f}" for name in names)
+        shown.append((one["character"], f"{one['mean']:.3f}", f"{one['low']:.3f} to {one['high']:.3f}", *others))
     columns = "character", *numeric("learned", "over seeds", *names)
     return plain_table("largest Fourier coefficients", columns, shown)
 

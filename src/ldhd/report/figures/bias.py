@@ -17,7 +17,8 @@ DARK = 0.25
 def bias_map(rows: Sequence[Row]) -> Figure:
     """Models and bases with the mean distance over concepts; and for each concept the basis that is closest."""
     models = list(dict.fromkeys(row["model"] for row in rows))
-    return Figure([_mean_panel(rows, models), _closest_panel(rows, models)], (15.0, 1.8 + 0.42 * len(models)), columns=2)
+    panels = [_mean_panel(rows, models), _closest_panel(rows, models)]
+    return Figure(panels, (15.0, 1.8 + 0.42 * len(models)), columns=2)
 
 
 def coefficients(row: Row) -> Figure:
