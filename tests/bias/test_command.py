@@ -66,7 +66,7 @@ def test_leakage_of_random_features_against_n(capsys):
 
 def test_where_plaa_does_not_apply_the_others_go_on(capsys):
     document = bias(capsys, *SMALL, "--model", "plaa-rpe,rf", "--seeds", "0")
-    assert [cell["verdict"] for cell in document["cells"]][0] == "does not apply"
+    assert document["cells"][0]["verdict"] == "does not apply"
 
 
 @pytest.mark.parametrize(
@@ -91,3 +91,14 @@ def test_bad_input(capsys, arguments, message):
     assert err.startswith("ldhd: error: ")
     assert err.count("\n") == 1
     assert message in err
+
+
+def test_the_report_shows_the_map(capsys, tmp_path):
+    bias(capsys, *SMALL, "--model", "rf,rfmp", "--projection", "square", "--seeds", "0", "--out", tmp_path / "bias")
+    page = tmp_path / "report.html"
+    code, out, _ = ldhd(capsys, "report", tmp_path, "--bias", tmp_path / "bias", "-o", page)
+    assert code == 0
+    assert "What models learn on the unseen points" in page.read_text()
+    code, _, err = ldhd(capsys, "report", tmp_path, "--bias", tmp_path, "-o", page)
+    assert code == 2
+    assert "holds no measured cells" in err

@@ -183,6 +183,14 @@ class Store:
         write_lines(self.rows_path, list(self.rows.values()))
 
 
+def read_cells(folder: Path) -> list[Row]:
+    """Return the cells that a folder keeps; ValueError if it keeps none."""
+    rows = list(Store(folder).rows.values())
+    if not rows:
+        raise ValueError(f"{folder} holds no measured cells; `ldhd bias .. --out {folder}` writes them")
+    return rows
+
+
 def _reference_row(problem: Problem, one: Reference) -> Row:
     """The LDHD error of a reference: how far it is from the concept on the unseen points."""
     if one.values is None:
