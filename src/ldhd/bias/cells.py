@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from ldhd.bias.concepts import CONCEPTS, STUDIED
+from ldhd.bias.concepts import CONCEPTS, GROUPS
 from ldhd.bias.measure import Measurement, measure, root_mean_square, spread
 from ldhd.bias.models import MODELS, make_model, parse_projection
 from ldhd.bias.problem import Problem, make_problem
@@ -73,15 +73,15 @@ def make_specs(
     projection: str | None,
     common: Mapping[str, Any],
 ) -> list[CellSpec]:
-    """Return the cells of concepts and models, by names with commas between them or `all`, at each N and width.
+    """Return the cells of concepts and models, by names with commas between them or a group, at each N and width.
 
     A text that is not made of names is one concept. The projection is also that of the model `rfmp`. By default the
-    bases are those of the study for `all` concepts, otherwise those that suit the models.
+    bases of a group are those of the study, others those that suit the models.
     """
     names = concepts.split(",") if set(concepts.split(",")) <= CONCEPTS.keys() else [concepts]
-    chosen = list(STUDIED) if concepts == "all" else names
+    chosen = GROUPS.get(concepts, names)
     learners = list(MODELS) if models == "all" else models.split(",")
-    if concepts == "all":
+    if concepts in GROUPS:
         projection = projection or "square"
     found = []
     for model, concept in product(learners, chosen):
@@ -95,7 +95,7 @@ def make_specs(
 
 def _suitable(concepts: str, models: Sequence[str], projection: str | None) -> tuple[str, ...]:
     """The bases of the study, or those of Fourier, V, PLAA and the embeddings of the models."""
-    if concepts == "all":
+    if concepts in GROUPS:
         return STUDY_BASES
     positions = [make_model(model).model_dump().get("position") for model in models]
     own = dict.fromkeys(position for position in positions if position is not None)

@@ -31,6 +31,13 @@ def _abbe(expression: str, where: str, meaning: str) -> NamedConcept:
     return NamedConcept(expression, meaning, dimension=6, scale=6, where=where)
 
 
+def _diagonals(seed: int) -> NamedConcept:
+    """Every diagonal with a coefficient that is uniform on [-1, 1], rounded to two digits."""
+    drawn = np.random.default_rng(seed).uniform(-1, 1, 8).round(2)
+    expression = " + ".join(f"{value:g}*back({k})" for k, value in enumerate(drawn)).replace("+ -", "- ")
+    return NamedConcept(expression, "random coefficients on all diagonals, three of them beyond N0")
+
+
 CYCLIC = " + ".join(f"x{i + 1}*x{(i + 1) % 6 + 1}*x{(i + 2) % 6 + 1}" for i in range(6))
 
 CONCEPTS: dict[str, NamedConcept] = {
@@ -47,11 +54,14 @@ CONCEPTS: dict[str, NamedConcept] = {
     "sparse-unseen": NamedConcept("x1*x2 + 3*x7", "one variable beyond N0"),
     "parity": NamedConcept("x1*x2*x3*x4*x5*x6*x7*x8", "the product of all variables"),
     "majority": NamedConcept("sign(x1 + x2 + x3 + x4 + x5 + x6 + x7)", "the sign of the sum of seven variables"),
+    **{f"diagonals-{seed}": _diagonals(seed) for seed in range(8)},
     "example-3": NamedConcept("4*x1 + 3*x2", "Example 3 of the paper", dimension=2, scale=1),
 }
-"""The study is about all of them except `example-3`, which has two variables only."""
 
-STUDIED = tuple(name for name in CONCEPTS if name != "example-3")
+DIAGONALS = tuple(name for name in CONCEPTS if name.startswith("diagonals-"))
+STUDIED = tuple(name for name in CONCEPTS if name != "example-3" and name not in DIAGONALS)
+GROUPS = {"all": STUDIED, "diagonals": DIAGONALS}
+"""The concepts of the study, and random ones in the span of RPE; `example-3`, with two variables, is in neither."""
 
 
 def read_concept(text: str, dimension: int | None) -> tuple[BooleanFunction, NamedConcept | None]:
@@ -65,7 +75,7 @@ def read_concept(text: str, dimension: int | None) -> tuple[BooleanFunction, Nam
         if dimension is not None and len(table) != 2**dimension:
             raise ValueError(f"a table for N = {dimension} has {2**dimension} values, got {len(table)}")
         return BooleanFunction(table), None
-    if named is None and NAME.fullmatch(text):
+    if named is None and (NAME.fullmatch(text) or text in GROUPS):
         lookup_only(text, CONCEPTS, "concept", ", or write an expression such as x1*x2 + 3*x5, or a table of values")
     expression = named.expression if named else text
     if dimension is None:

@@ -12,7 +12,9 @@ from ldhd.parsing import SEEDS, parse_range, parse_settings
 def bias(
     concept: Annotated[
         str,
-        Argument(metavar="CONCEPT", help="Names (or all), an expression such as 'x1*x2 + 3*x5', or 2^N numbers."),
+        Argument(
+            metavar="CONCEPT", help="Names, all, diagonals, an expression such as 'x1*x2 + 3*x5', or 2^N numbers."
+        ),
     ],
     model: Annotated[
         str, Option(metavar="M[,M...]", help="rf, rfmp, mlp, plaa-ape, plaa-POSITION, transformer-POSITION, .. or all.")
