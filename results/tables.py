@@ -1,15 +1,21 @@
 """python results/tables.py NAME: a table of the documentation, in Markdown, from the stored results of presets.
 
-NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full) or `matrix` (fig3 to fig8).
+NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full), `matrix` (fig3 to fig8), `bias`
+or `ranges` (from results/bias), or `diagonals` (from the folder of its name there).
 """
 
 import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import fmean
 
+from ldhd.bias.cells import Store, read_cells
+from ldhd.bias.measure import within_labels
+from ldhd.bias.problem import make_problem
+from ldhd.bias.summary import Agreement, agreements, fitted
 from ldhd.experiments.outcomes import Outcome, smallest_depths
-from ldhd.report.terminal import counted, percent
+from ldhd.report.terminal import bounds, counted, percent
 from ldhd.statistics import mean_interval
 
 FULL = Path(__file__).parent / "full"
@@ -43,6 +49,37 @@ def matrix() -> str:
     """Exact match in % at the largest scale, averaged over seeds, with its 95 % interval."""
     tasks, rows = grid(outcomes(*(f"fig{number}" for number in range(3, 9))), measured)
     return table(["embedding", *tasks], rows)
+
+
+def bias(folder: str = ".") -> str:
+    """Mean distances of what models learned to references, with 95 % intervals, and how many are interpolators."""
+    found = agreements(read_cells(FULL.parent / "bias" / folder))
+    references = list(dict.fromkeys(one.reference for one in found))
+    cells = {(one.model, one.reference): _agreement(one) for one in found}
+    models = dict.fromkeys(one.model for one in found)
+    return table(["model", *references], {m: [cells.get((m, name), "") for name in references] for m in models})
+
+
+def ranges() -> str:
+    """For each model the share of unseen points, over concepts, where what it learned is within the labels' range."""
+    store = Store(FULL.parent / "bias")
+    shares: dict[str, list[float]] = {}
+    for row in store.rows.values():
+        if not fitted(row):
+            continue
+        problem = make_problem(row["concept"])
+        learned = zip(store.learned[row["key"]].astype(float), row["runs"], strict=True)
+        found = [within_labels(problem, values) for values, run in learned if run["fitted"]]
+        shares.setdefault(row["model"], []).append(fmean(found))
+    cells = {model: mean_interval(values) for model, values in shares.items()}
+    rows = {model: [f"{bounds(one)}, mean {percent(one.value)}"] for model, one in cells.items()}
+    return table(["model", "unseen points within the range of the labels, in % (95 % over concepts)"], rows)
+
+
+def _agreement(one: Agreement) -> str:
+    low, high = one.distance.low, one.distance.high
+    interval = "" if low is None or high is None else f" ({low:.2f}-{high:.2f})"
+    return f"{one.distance.value:.2f}{interval}, {one.like.successes} of {one.like.n}"
 
 
 def outcomes(*presets: str) -> list[Outcome]:
@@ -81,4 +118,7 @@ def _seeds(outcome: Outcome, most: int) -> str:
 
 
 if __name__ == "__main__":
-    print({"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix}[sys.argv[1]]())
+    tables = {"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix, "bias": bias}
+    tables["ranges"] = ranges
+    tables["diagonals"] = lambda: bias("diagonals")
+    print(tables[sys.argv[1]]())

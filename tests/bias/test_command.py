@@ -96,7 +96,7 @@ def test_bad_input(capsys, arguments, message):
 def test_the_report_shows_the_map(capsys, tmp_path):
     bias(capsys, *SMALL, "--model", "rf,rfmp", "--projection", "square", "--seeds", "0", "--out", tmp_path / "bias")
     page = tmp_path / "report.html"
-    code, out, _ = ldhd(capsys, "report", tmp_path, "--bias", tmp_path / "bias", "-o", page)
+    code, _, _ = ldhd(capsys, "report", tmp_path, "--bias", tmp_path / "bias", "-o", page)
     assert code == 0
     assert "What models learn on the unseen points" in page.read_text()
     code, _, err = ldhd(capsys, "report", tmp_path, "--bias", tmp_path, "-o", page)

@@ -70,6 +70,7 @@ def make_specs(
     widths: Sequence[int] | None,
     settings: Mapping[str, Any],
     bases: tuple[str, ...] | None,
+    against: Sequence[str] = (),
     projection: str | None,
     common: Mapping[str, Any],
 ) -> list[CellSpec]:
@@ -83,13 +84,15 @@ def make_specs(
     learners = list(MODELS) if models == "all" else models.split(",")
     if concepts in GROUPS:
         projection = projection or "square"
+    compared = bases or _suitable(concepts, learners, projection)
+    compared += tuple(f"={expression}" for expression in against)
     found = []
     for model, concept in product(learners, chosen):
         own = {**settings, **({"projection": projection} if model == "rfmp" and projection else {})}
         for dimension, width in product(dimensions or [None], widths or [None]):
             sized = {**own, **({} if width is None else {"width": width})}
-            where = {"bases": bases or _suitable(concepts, learners, projection), "projection": projection, **common}
-            found.append(CellSpec(concept=concept, model=model, settings=sized, dimension=dimension, **where))
+            place = {"concept": concept, "dimension": dimension, "projection": projection, **common}
+            found.append(CellSpec(model=model, settings=sized, bases=compared, **place))
     return found
 
 

@@ -62,6 +62,16 @@ def spread(problem: Problem, learned: Sequence[Floats]) -> float | None:
     return float(np.sqrt(np.mean(stacked.var(axis=0, ddof=1)))) / problem.label_size if stacked.size else 0.0
 
 
+def within_labels(problem: Problem, values: Floats) -> float:
+    """Return the share of unseen points where a function lies between the least and the largest label.
+
+    A tenth of the labels' root mean square is allowed beyond; 1 if everything was seen.
+    """
+    labels, slack, unseen = problem.labels, problem.label_size / 10, values[problem.unseen]
+    inside = (unseen >= labels.min() - slack) & (unseen <= labels.max() + slack)
+    return float(np.mean(inside)) if len(unseen) else 1.0
+
+
 def root_mean_square(values: Floats) -> float:
     """Return 0 for no values: where everything was seen, nothing differs."""
     return float(np.sqrt(np.mean(values**2))) if len(values) else 0.0

@@ -1,4 +1,4 @@
-"""What a learned function is compared with: the concept, min-degree interpolators, the infinite-width kernel limit."""
+"""What a learned function is compared with: the concept, min-degree interpolators, the kernel limit, any function."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldhd.bias.embedding import embedding_basis
+from ldhd.bias.expression import evaluate_on_cube
 from ldhd.bias.problem import Problem
 from ldhd.bias.product import fourier_interpolator
 from ldhd.boolean import Basis, PlaaBasis, ProjectionBasis, inverse_fourier, min_degree_interpolator
@@ -40,6 +41,8 @@ class Reference:
 def references(problem: Problem, names: Sequence[str], V: Any = None) -> list[Reference]:
     """Return the references of these names, those of embeddings by the embedding's; ValueError for an unknown one.
 
+    `=x1 + x2` is the function that the expression stands for.
+
     A basis that cannot be used at all, such as a B(V) that is linearly dependent, is an error too. A concept that is
     outside the span of a basis on the training points has no interpolator there: the reference has a reason instead.
     """
@@ -48,6 +51,8 @@ def references(problem: Problem, names: Sequence[str], V: Any = None) -> list[Re
 
 def _reference(problem: Problem, name: str, V: Any) -> Reference:
     basis: Basis | None = None
+    if name.startswith("="):
+        return Reference(name, evaluate_on_cube(name[1:], problem.dimension))
     if name == "B(V)":
         if V is None:
             raise ValueError("B(V) needs a V; give --projection")

@@ -11,7 +11,7 @@ LIKE = 0.1
 """A function is taken for an interpolator if it is no farther from it, in root mean squares of the labels."""
 
 CONTROLS = ("concept", "kernel")
-"""References that are not min-degree interpolators."""
+"""References that are not min-degree interpolators; nor are those that an expression gives."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def fitted(row: Row) -> int:
 
 def interpolators(row: Row) -> dict[str, Mean]:
     """Return the distances to the min-degree interpolators that exist, the smallest first."""
-    names = [name for name in row.get("bases", ()) if name not in CONTROLS]
+    names = [name for name in row.get("bases", ()) if name not in CONTROLS and name[0] != "="]
     found = {name: value for name in names if (value := distance(row, name)) is not None}
     return dict(sorted(found.items(), key=lambda item: item[1].value))
 

@@ -29,6 +29,9 @@ def bias(
     bases: Annotated[
         str | None, Option(metavar="B[,B...]", help="concept, fourier, B(V), plaa, kernel, or embeddings.")
     ] = None,
+    against: Annotated[
+        list[str] | None, Option(metavar="EXPRESSION", help="Compare with this function too; repeatable.")
+    ] = None,
     projection: Annotated[
         str | None, Option(metavar="V", help="Columns of V, such as '0.8,0.6', or square: for rfmp and B(V).")
     ] = None,
@@ -55,6 +58,7 @@ def bias(
         widths=None if width is None else parse_range(width, "--width"),
         settings=parse_settings(settings or []),
         bases=None if bases is None else tuple(bases.split(",")),
+        against=against or [],
         projection=projection,
         common={
             "seeds": parse_range(seeds, "--seeds", SEEDS),

@@ -77,7 +77,8 @@ def write_report(
     """Write the HTML file `out` about all runs in some folders, at any depth to three.
 
     `ledger`, `predictions` and each of `benchmarks` are documents that `ldhd verify`, `predict` and `bench` print with
-    `--json`; `bias` is a folder that `ldhd bias --out` wrote. If a folder `figures` is given, each figure is saved there as PNG and PDF.
+    `--json`; `bias` is a folder that `ldhd bias --out` wrote. If a folder `figures` is given, each figure is saved
+    there as PNG and PDF.
     """
     if out.is_dir():
         raise ValueError(f"{out} is a folder; name the file to write, such as {out / 'report.html'}")

@@ -60,7 +60,7 @@ def training_path(row: Row) -> Figure:
         values = [moment["distances"][name] for moment in row["path"]]
         if None not in values:
             marks.append(Line(steps, values, Style(color=color, marker="circle", size=4), f"distance to {name}"))
-    panel = Panel(marks, Axis("steps", scale="log"), Axis("in root mean squares of the labels"))
+    panel = Panel(marks, Axis("steps", scale="log", ticks=steps), Axis("in root mean squares of the labels"))
     return Figure([panel], (9.0, 4.0), title=_title(row))
 
 
