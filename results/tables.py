@@ -1,18 +1,24 @@
 """python results/tables.py NAME: a table of the documentation, in Markdown, from the stored results of presets.
 
 NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full), `matrix` (fig3 to fig8),
-`dropout` (the runs of results/dropout), or `trials` or `comparison` (results/protocol).
+`dropout` (the runs of results/dropout), `trials` or `comparison` (results/protocol), `bias` or `ranges` (results/bias),
+or `diagonals` (from the folder of its name there).
 """
 
 import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import fmean
 
+from ldhd.bias.cells import Store, read_cells
+from ldhd.bias.measure import within_labels
+from ldhd.bias.problem import make_problem
+from ldhd.bias.summary import Agreement, agreements, fitted
 from ldhd.experiments.outcomes import Outcome, smallest_depths
 from ldhd.experiments.studies import read_runs
 from ldhd.report.protocol import run_protocol
-from ldhd.report.terminal import counted, percent
+from ldhd.report.terminal import bounds, counted, percent
 from ldhd.statistics import mean_interval
 
 FULL = Path(__file__).parent / "full"
@@ -75,6 +81,37 @@ def protocol(name: str) -> str:
     return (folder / f"{name}.md").read_text().rstrip()
 
 
+def bias(folder: str = ".") -> str:
+    """Mean distances of what models learned to references, with 95 % intervals, and how many are interpolators."""
+    found = agreements(read_cells(FULL.parent / "bias" / folder))
+    references = list(dict.fromkeys(one.reference for one in found))
+    cells = {(one.model, one.reference): _agreement(one) for one in found}
+    models = dict.fromkeys(one.model for one in found)
+    return table(["model", *references], {m: [cells.get((m, name), "") for name in references] for m in models})
+
+
+def ranges() -> str:
+    """For each model the share of unseen points, over concepts, where what it learned is within the labels' range."""
+    store = Store(FULL.parent / "bias")
+    shares: dict[str, list[float]] = {}
+    for row in store.rows.values():
+        if not fitted(row):
+            continue
+        problem = make_problem(row["concept"])
+        learned = zip(store.learned[row["key"]].astype(float), row["runs"], strict=True)
+        found = [within_labels(problem, values) for values, run in learned if run["fitted"]]
+        shares.setdefault(row["model"], []).append(fmean(found))
+    cells = {model: mean_interval(values) for model, values in shares.items()}
+    rows = {model: [f"{bounds(one)}, mean {percent(one.value)}"] for model, one in cells.items()}
+    return table(["model", "unseen points within the range of the labels, in % (95 % over concepts)"], rows)
+
+
+def _agreement(one: Agreement) -> str:
+    low, high = one.distance.low, one.distance.high
+    interval = "" if low is None or high is None else f" ({low:.2f}-{high:.2f})"
+    return f"{one.distance.value:.2f}{interval}, {one.like.successes} of {one.like.n}"
+
+
 def outcomes(*presets: str) -> list[Outcome]:
     documents = [json.loads((FULL / f"{preset}.json").read_text()) for preset in presets]
     return [Outcome(**outcome) for document in documents for outcome in document["outcomes"]]
@@ -118,4 +155,5 @@ def _seeds(outcome: Outcome, most: int) -> str:
 if __name__ == "__main__":
     tables = {"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix, "dropout": dropout}
     tables |= {name: lambda name=name: protocol(name) for name in ("trials", "comparison")}
+    tables |= {"bias": bias, "ranges": ranges, "diagonals": lambda: bias("diagonals")}
     print(tables[sys.argv[1]]())

@@ -143,7 +143,11 @@ def test_the_recipe_in_commands():
 
 
 @pytest.mark.parametrize(
-    ("page", "name"), [("peers", "peers"), ("reproduce", "matrix"), ("reproduce", "depth"), ("recipe", "ablation")]
+    ("page", "name"),
+    [
+        *[("peers", "peers"), ("reproduce", "matrix"), ("reproduce", "depth"), ("recipe", "ablation")],
+        *[("bias", "bias"), ("bias", "diagonals")],
+    ],
 )
 def test_tables_are_of_the_stored_results(page, name):
     told = subprocess.run(

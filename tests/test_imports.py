@@ -16,7 +16,7 @@ LEVELS = [
     {"train", "evaluate", "predict", "theory"},
     {"certify"},
     {"experiments"},
-    {"sweep"},
+    {"sweep", "bias"},
     {"bench"},
     {"report"},
     {"hf"},

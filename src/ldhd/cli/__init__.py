@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 import ldhd
+from ldhd.cli.bias import bias
 from ldhd.cli.runs import certify, evaluate, export, pack, report, show, unpack
 from ldhd.cli.scores import leaderboard, score
 from ldhd.cli.theory import bench, design, positions, predict, register, tasks, verify
@@ -26,7 +27,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(run, sweep, reproduce, protocol, extend, evaluate, show, certify, score, leaderboard, tasks, positions),
-    *(predict, register, design, verify, bench, report, export, pack, unpack, demo),
+    *(predict, register, design, verify, bias, bench, report, export, pack, unpack, demo),
 )
 """All commands, in the order in which `ldhd --help` lists them."""
 

@@ -65,6 +65,7 @@ def report(
     ledger: Annotated[Path | None, Option(metavar="FILE", help="From `ldhd verify --json`.")] = None,
     predictions: Annotated[Path | None, Option(metavar="FILE", help="From `ldhd predict --json`.")] = None,
     bench: Annotated[list[Path] | None, Option(metavar="FILE", help="From `ldhd bench --json`; repeatable.")] = None,
+    bias: Annotated[Path | None, Option(metavar="FOLDER", help="From `ldhd bias --out FOLDER`.")] = None,
     figures: Annotated[
         Path | None, Option(metavar="FOLDER", help="Also draw every figure here, as PNG and PDF.")
     ] = None,
@@ -80,6 +81,7 @@ def report(
         ledger=read_document(ledger, "claims") if ledger else None,
         predictions=read_document(predictions, "predictions") if predictions else None,
         benchmarks=[read_document(path, "cases") for path in bench or []],
+        bias=bias,
         title=title,
         figures=figures,
     )

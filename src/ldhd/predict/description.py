@@ -29,12 +29,12 @@ else:
 DIGITS = frozenset("0123456789")
 DELIMITERS = "be=+*\\"
 KEYS = ("format", "needs", "exchangeable", "train_scales")
-OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
-FUNCTIONS: dict[str, Callable[..., int]] = {"max": max, "min": min}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"max": max, "min": min}
 
 
 @dataclass(frozen=True)
@@ -101,16 +101,24 @@ def parse_description(text: str, name: str) -> Description:
     return described
 
 
-def evaluate(text: str, values: Mapping[str, int]) -> int:
-    """Return the value of an expression such as `n-1-t`: numbers, names, + - * max min; ValueError for all else."""
+def evaluate(
+    text: str,
+    values: Mapping[str, Any],
+    functions: Mapping[str, Callable[..., Any]] = FUNCTIONS,
+    numbers: tuple[type, ...] = (int,),
+) -> Any:
+    """Return the value of an expression such as `n-1-t`: numbers, names, + - * max min; ValueError for all else.
+
+    Names may stand for anything that can be added and multiplied, such as arrays, with functions that take these.
+    """
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError):
         raise ValueError(f"{text!r} is no expression") from None
 
-    def value(node: ast.expr) -> int:
+    def value(node: ast.expr) -> Any:
         match node:
-            case ast.Constant(value=constant) if type(constant) is int:
+            case ast.Constant(value=constant) if type(constant) in numbers:
                 return constant
             case ast.Name(id=name) if name in values:
                 return values[name]
@@ -120,9 +128,10 @@ def evaluate(text: str, values: Mapping[str, int]) -> int:
                 return OPERATORS[type(op)](value(left), value(right))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -value(operand)
-            case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if name in FUNCTIONS:
-                return FUNCTIONS[name](*map(value, arguments))
-        raise ValueError(f"{ast.unparse(node)!r} in {text!r} is not allowed; use whole numbers, + - * max min")
+            case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if name in functions:
+                return functions[name](*map(value, arguments))
+        allowed = f"{'numbers' if float in numbers else 'whole numbers'}, + - * {' '.join(functions)}"
+        raise ValueError(f"{ast.unparse(node)!r} in {text!r} is not allowed; use {allowed}")
 
     return value(tree.body)
 

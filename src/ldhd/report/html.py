@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from ldhd.bias.cells import read_cells
 from ldhd.experiments.groups import Group, group_runs
 from ldhd.files import write_bytes
 from ldhd.report import sections
@@ -69,13 +70,15 @@ def write_report(
     ledger: Mapping[str, Any] | None = None,
     predictions: Mapping[str, Any] | None = None,
     benchmarks: Sequence[Mapping[str, Any]] = (),
+    bias: Path | None = None,
     title: str = "Length generalization",
     figures: Path | None = None,
 ) -> Report:
     """Write the HTML file `out` about all runs in some folders, at any depth to three.
 
     `ledger`, `predictions` and each of `benchmarks` are documents that `ldhd verify`, `predict` and `bench` print with
-    `--json`. If a folder `figures` is given, each figure is saved there as PNG and PDF.
+    `--json`; `bias` is a folder that `ldhd bias --out` wrote. If a folder `figures` is given, each figure is saved
+    there as PNG and PDF.
     """
     if out.is_dir():
         raise ValueError(f"{out} is a folder; name the file to write, such as {out / 'report.html'}")
@@ -84,7 +87,7 @@ def write_report(
         raise ValueError(f"{out} cannot be written: {above} is no folder")
     found = find_runs(runs)
     empty = not (found.finished or found.failed or found.unfinished or found.problems)
-    if empty and ledger is None and predictions is None and not benchmarks:
+    if empty and ledger is None and predictions is None and bias is None and not benchmarks:
         raise ValueError(f"no runs in {', '.join(map(str, runs))}: a run's folder holds config.json and record.json")
     configs = {run.record.hash: run.config for run in found.finished}
     groups = group_runs([run.record for run in found.finished], configs)
@@ -95,6 +98,7 @@ def write_report(
         shown.append(sections.task_section(page, list(own), places, found))
     shown += [] if predictions is None else [sections.prediction_section(predictions, found)]
     shown += [] if ledger is None else [sections.ledger_section(ledger)]
+    shown += [] if bias is None else [sections.bias_section(page, read_cells(bias))]
     shown += [sections.bench_section(page, benchmarks)] if benchmarks else []
     shown.append({"id": "runs", "link": "runs", "template": "runs.html", "groups": groups, "runs": found})
     head = {"title": title, "headline": headline(groups), "facts": facts(found), "places": places}

@@ -1,14 +1,17 @@
 """The sections of the report: each function prepares what the template of its section shows."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
+from ldhd.bias.cells import Row
 from ldhd.experiments.groups import Group
 from ldhd.experiments.registered import Register, compare, count
 from ldhd.parsing import format_range
 from ldhd.report.bench import MEANINGS, case_of, growth_figure
 from ldhd.report.figures import accuracy
+from ldhd.report.figures.bias import bias_map
 from ldhd.report.figures.learning_curves import evenly, explanation, learning_curve_figure, learning_curves
 from ldhd.report.figures.marks import Band, Figure, HeatMap, Line, Panel, Span
 from ldhd.report.figures.strings import chosen_traces, string_picture
@@ -136,6 +139,13 @@ def ledger_section(ledger: Mapping[str, Any]) -> Section:
     texts = {verdict: f"{number} {plural(verdict, number)}" for verdict, number in counts.items()}
     claims = [{"correction": None, "evidence": None, **claim} for claim in ledger["claims"]]
     return _section("ledger", "claims of the paper", claims=claims, counts=texts)
+
+
+def bias_section(page: Page, rows: Sequence[Row]) -> Section:
+    """The map of models and bases, from the cells that `ldhd bias` has kept; on the page the pointer shows numbers."""
+    panels = [replace(panel, marks=panel.marks[:1]) for panel in bias_map(rows).panels if panel is not None]
+    figure = Figure(panels, (15.0, 5.0), columns=2)
+    return _section("bias", "inductive bias", cells=len(rows), map=page.add(figure, 420))
 
 
 def bench_section(page: Page, benchmarks: Sequence[Mapping[str, Any]]) -> Section:

@@ -1,0 +1,153 @@
+"""Figures of measured biases: a map of models and bases, coefficients beside interpolators, leakage, training."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ldhd.bias.cells import Row
+from ldhd.bias.summary import agreements, closest, fitted, interpolators
+from ldhd.report.figures.marks import Axis, Bars, Figure, HeatMap, Line, Mark, Panel, Style, Text
+from ldhd.report.figures.theory import COLORS, GREY
+
+NEAR_TO_FAR = ("#08519c", "#6baed6", "#deebf7", "#ffffff")
+FAR = 0.6
+"""Distance from which on a cell of a map is white."""
+DARK = 0.25
+"""Distance below which text on a cell is white."""
+
+
+def bias_map(rows: Sequence[Row]) -> Figure:
+    """Models and bases with the mean distance over concepts; and for each concept the basis that is closest."""
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    panels = [_mean_panel(rows, models), _closest_panel(rows, models)]
+    return Figure(panels, (15.0, 1.8 + 0.42 * len(models)), columns=2)
+
+
+def coefficients(row: Row) -> Figure:
+    """The largest Fourier coefficients of what was learned, beside those of the references."""
+    chosen, shown = row["coefficients"], [*closest(row), "fourier", "concept"]
+    names = [name for name in dict.fromkeys(shown) if all(name in one["references"] for one in chosen)]
+    places = [float(place) for place in range(len(chosen))]
+    marks: list[Mark] = [Bars(places, [one["mean"] for one in chosen], GREY, f"learned by {row['model']}", 0.7)]
+    for name, color, shift in zip(names, COLORS, (-0.2, 0.0, 0.2, 0.3), strict=False):
+        style = Style(color=color, dash="", marker="circle", size=7)
+        values = [one["references"][name] for one in chosen]
+        marks.append(Line([place + shift for place in places], values, style, name))
+    for place, one in zip(places, chosen, strict=True):
+        marks.append(Line([place, place], [one["low"], one["high"]], Style(color="#222222", width=1.2)))
+    x = Axis("character", ticks=places, tick_labels=[one["character"] for one in chosen])
+    return Figure([Panel(marks, x, Axis("Fourier coefficient"))], (10.0, 4.0), title=_title(row))
+
+
+def leakage(rows: Sequence[Row], axis: str) -> Figure:
+    """The share of weight beyond N0 against `N` or `width`, the mean over seeds of each model."""
+    return _against(rows, axis, "share of weight beyond $N_0$", lambda row: _mean(row, "leakage"))
+
+
+def nearest(rows: Sequence[Row], axis: str) -> Figure:
+    """The distance to the closest interpolator against `N` or `width`."""
+
+    def least(row: Row) -> float | None:
+        return next((value.value for value in interpolators(row).values()), None)
+
+    return _against(rows, axis, "distance to the closest interpolator", least)
+
+
+def training_path(row: Row) -> Figure:
+    """How distances and the error on the training points change with the steps."""
+    steps = [moment["step"] for moment in row["path"]]
+    errors = [moment["training_error"] for moment in row["path"]]
+    marks: list[Mark] = [Line(steps, errors, Style(color=GREY, dash="dash"), "error on the training points")]
+    for name, color in zip(row["path"][0]["distances"], (*COLORS, "#222222"), strict=False):
+        values = [moment["distances"][name] for moment in row["path"]]
+        if None not in values:
+            marks.append(Line(steps, values, Style(color=color, marker="circle", size=4), f"distance to {name}"))
+    panel = Panel(marks, Axis("steps", scale="log", ticks=steps), Axis("in root mean squares of the labels"))
+    return Figure([panel], (9.0, 4.0), title=_title(row))
+
+
+def figures(rows: Sequence[Row]) -> Mapping[str, Figure]:
+    """Return the figures that these cells allow, by the names of their files."""
+    usable = [row for row in rows if "runs" in row]
+    found: dict[str, Figure] = {}
+    if len({row["model"] for row in rows}) > 1 and usable:
+        found["map"] = bias_map(rows)
+    for axis in ("N", "width"):
+        if len({_place(row, axis) for row in usable} - {None}) > 1:
+            found |= {f"leakage-{axis}": leakage(usable, axis), f"closest-{axis}": nearest(usable, axis)}
+    if len(usable) == 1:
+        found["coefficients"] = coefficients(usable[0])
+        if len(usable[0]["path"]) > 1:
+            found["training"] = training_path(usable[0])
+    return found
+
+
+def _mean_panel(rows: Sequence[Row], models: Sequence[str]) -> Panel:
+    names = list(dict.fromkeys(name for row in rows for name in row["bases"]))
+    found = {(one.model, one.reference): one.distance for one in agreements(rows)}
+    values = [[found[m, n].value if (m, n) in found else None for n in names] for m in models]
+    texts = [
+        _label(column, line, f"{values[line][column]:.2f} ({found[model, name].n})", values[line][column])
+        for line, model in enumerate(models)
+        for column, name in enumerate(names)
+        if (model, name) in found
+    ]
+    title = "mean distance to a reference (over so many concepts)"
+    return Panel([_heat(values), *texts], _ticks(names), _ticks(models), title)
+
+
+def _closest_panel(rows: Sequence[Row], models: Sequence[str]) -> Panel:
+    concepts = list(dict.fromkeys(row["concept"] for row in rows))
+    values: list[list[float | None]] = [[None] * len(concepts) for _ in models]
+    texts = []
+    for row in rows:
+        line, column = models.index(row["model"]), concepts.index(row["concept"])
+        ranked = interpolators(row)
+        if ranked:
+            values[line][column] = value = next(iter(ranked.values())).value
+            texts.append(_label(column, line, f"{_short(closest(row))}\n{value:.2f}", value))
+        elif "runs" in row and not fitted(row):
+            texts.append(Text(column, line, "no fit", 5.5, GREY))
+    return Panel([_heat(values), *texts], _ticks(concepts), _ticks(models), "closest interpolator, and its distance")
+
+
+def _heat(values: Sequence[Sequence[float | None]]) -> HeatMap:
+    return HeatMap(values, NEAR_TO_FAR, 0.0, FAR)
+
+
+def _label(x: float, y: float, text: str, value: float | None) -> Text:
+    return Text(x, y, text, 6.0, "#ffffff" if value is not None and value < DARK else "#000000")
+
+
+def _short(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} +{len(names) - 1}"
+
+
+def _ticks(names: Sequence[str]) -> Axis:
+    shown = [name.replace("transformer-", "tf-").replace("-", "-\n", 1) if len(name) > 9 else name for name in names]
+    return Axis(ticks=[float(place) for place in range(len(names))], tick_labels=shown)
+
+
+def _against(rows: Sequence[Row], axis: str, label: str, value: Callable[[Row], float | None]) -> Figure:
+    marks: list[Mark] = []
+    cases = list(dict.fromkeys((row["concept"], row["model"]) for row in rows))
+    for (concept, model), color in zip(cases, COLORS * len(cases), strict=False):
+        own = [row for row in rows if (row["concept"], row["model"]) == (concept, model)]
+        pairs = sorted((_place(row, axis), value(row)) for row in own if _place(row, axis) and value(row) is not None)
+        if pairs:
+            x, y = zip(*pairs, strict=True)
+            marks.append(Line(x, y, Style(color=color, marker="circle", size=5), f"{concept}, {model}"))
+    x_axis = Axis("$N$") if axis == "N" else Axis("width", scale="log")
+    return Figure([Panel(marks, x_axis, Axis(label))], (8.0, 4.0))
+
+
+def _place(row: Row, axis: str) -> float | None:
+    found: float | None = row["N"] if axis == "N" else row["settings"].get("width")
+    return found
+
+
+def _mean(row: Row, name: str) -> float | None:
+    values = [run[name] for run in row["runs"] if run[name] is not None]
+    return sum(values) / len(values) if values else None
+
+
+def _title(row: Row) -> str:
+    return f"{row['concept']}, trained up to $N_0 = {row['N0']}$ of $N = {row['N']}$"
