@@ -2,7 +2,7 @@
 
 NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full), `matrix` (fig3 to fig8),
 `dropout` (the runs of results/dropout), `trials` or `comparison` (results/protocol), `bias` or `ranges` (results/bias),
-or `diagonals` (from the folder of its name there).
+`diagonals` (from the folder of its name there), or `gpt2` (the learning curve in results/paper).
 """
 
 import json
@@ -72,6 +72,14 @@ def dropout() -> str:
     seeds = sorted({seed for cells in rows.values() for seed in cells})
     cells = {label: [rows[label].get(seed, "") for seed in seeds] for label in sorted(rows)}
     return table(["dropout", *(f"seed {seed}" for seed in seeds)], cells)
+
+
+def gpt2() -> str:
+    """Exact match in % at the largest training scale and beyond, along the training of GPT-2."""
+    (run,) = read_runs(FULL.parent / "paper")
+    scales = [str(scale) for scale in run.config.test_scales if scale >= max(run.config.train_scales)]
+    rows = {str(row["step"]): [percent(row["test_accuracy"][s]) for s in scales] for row in run.stored.metrics()}
+    return table(["step", *scales], rows)
 
 
 def protocol(name: str) -> str:
@@ -155,5 +163,5 @@ def _seeds(outcome: Outcome, most: int) -> str:
 if __name__ == "__main__":
     tables = {"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix, "dropout": dropout}
     tables |= {name: lambda name=name: protocol(name) for name in ("trials", "comparison")}
-    tables |= {"bias": bias, "ranges": ranges, "diagonals": lambda: bias("diagonals")}
+    tables |= {"bias": bias, "ranges": ranges, "diagonals": lambda: bias("diagonals"), "gpt2": gpt2}
     print(tables[sys.argv[1]]())

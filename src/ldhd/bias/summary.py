@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 
 from ldhd.bias.cells import Row
 from ldhd.statistics import Mean, Share, mean_interval, wilson
@@ -35,7 +34,7 @@ def distance(row: Row, reference: str) -> Mean | None:
     """
     found = [run["distances"].get(reference) for run in row.get("runs", ()) if run["fitted"]]
     known = [value for value in found if value is not None]
-    return mean_interval(known, highest=inf) if known else None
+    return mean_interval(known) if known else None
 
 
 def fitted(row: Row) -> int:
@@ -79,5 +78,5 @@ def agreements(rows: Sequence[Row]) -> list[Agreement]:
             like = sum(value <= LIKE for value in values.values())
             share = Share(like, len(values), *wilson(like, len(values)))
             nearest = sum(name in closest(own[i]) for i in values)
-            found.append(Agreement(model, name, mean_interval(list(values.values()), highest=inf), share, nearest))
+            found.append(Agreement(model, name, mean_interval(list(values.values())), share, nearest))
     return found

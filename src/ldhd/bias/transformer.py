@@ -117,7 +117,7 @@ def _values(model: GPT, tokens: Tensor, weights: dict[str, Tensor] | None = None
     """Return the logit of `e` after each string, for the model's own weights or for others."""
     valid = tokens != PADDING
     inputs = (tokens, None if bool(valid.all()) else valid)
-    how = {"packing": last_tokens(*tokens.shape, tokens.device), "exploring": False}
+    how = {"packing": last_tokens(len(tokens), tokens.shape[1], tokens.device), "exploring": False}
     logits: Tensor = model(*inputs, **how) if weights is None else functional_call(model, weights, inputs, how)
     return logits[:, VALUE]
 

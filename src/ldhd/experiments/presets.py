@@ -135,5 +135,7 @@ def choose(names: Sequence[str]) -> list[Preset]:
     for name in names:
         panels = {key: preset for key, preset in PRESETS.items() if key[:-1] == name and key[-1].isalpha()}
         paper = {key: preset for key, preset in PRESETS.items() if "paper" in preset.sizes}
-        chosen |= paper if name == "all" else panels or {name: lookup_only(name, {**PRESETS, "all": None}, "preset")}
+        if name != "all" and not panels:
+            lookup_only(name, {**PRESETS, "all": None}, "preset")
+        chosen |= paper if name == "all" else panels or {name: PRESETS[name]}
     return list(chosen.values())

@@ -28,6 +28,9 @@ class PositionedLayer(RowOperations, DynamicLayer):
 
     is_croppable = False
 
+    keys: Tensor | None
+    values: Tensor | None
+
     def __init__(self, **rest: Any):
         super().__init__(**rest)
         self.kept: dict[str, Tensor] = {}
