@@ -19,7 +19,8 @@ def seen_shares(config: RunConfig) -> dict[int, float]:
     task = run_task(config)
     data = TrainingData(task, config.train_scales, config.train, config.seed)
     batches = [data.batch(index)[0] for index in range(config.train.steps * config.train.accumulation)]
-    known = {decode(row).rstrip("_ ") for batch in batches for row in batch.tolist()}
+    # the last column is cut off, so that shorter strings have their `e` and the longest have not
+    known = {decode(row).rstrip("_").removesuffix("e") for batch in batches for row in batch.tolist()}
     shares = {}
     for scale in config.train_scales:
         texts = [x.text[:-1] for x in sample_test_instances(task, scale, config.test_instances, config.seed)]
