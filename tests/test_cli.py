@@ -254,7 +254,8 @@ def test_reproduce_runs_draws_and_compares(tmp_path, capsys):
     arguments = ["reproduce", "fig1", "fig2a", "fig2b", "--steps", "2", "--workers", "1", "--out", tmp_path]
     code, out, _ = ldhd(capsys, *arguments)
     assert code == 0
-    assert "not as the paper says" in out  # after two steps
+    assert "does not fit" in out  # after two steps
+    assert "says nothing about length" in out
     assert "one seed" in out
     for name in ("fig1", "fig2a", "fig2b"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -146,7 +146,7 @@ def test_traces_are_kept_for_each_outcome(sample):
         "rpe-square (small), seed 0, right",
         "rpe (small-2), seed 0, falls short",
         "rpe-square, seed 0, right",
-        "rpe-square, seed 2, not fitted",
+        "rpe-square, seed 2, does not fit",
     ]
     assert traces[0]["views"]["attention"]["0.0"][0][1] == round(1000 * trace_of()["attention"][0][0][0][1])
 
@@ -260,7 +260,7 @@ def test_command_line(tmp_path, capsys):
     stems = {name.rsplit(".", 1)[0] for name in drawn}
     assert drawn == {f"{stem}.{suffix}" for stem in stems for suffix in ("png", "pdf")}
     assert {"matrix", "final", "copy-accuracy", "copy-digits", "copy-errors", "addition-carries"} <= stems
-    assert "addition-rpe-square-seed-2-not-fitted-string" in stems
+    assert "addition-rpe-square-seed-2-does-not-fit-string" in stems
     assert (tmp_path / "figures" / "matrix.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "figures" / "matrix.pdf").read_bytes().startswith(b"%PDF")
 

@@ -49,6 +49,10 @@ def export_run(
         raise ValueError(f"{folder} exists already; export writes a new folder")
     run = run_path(run)
     config, task, gpt = load_run(run)
+    if config.model_options.architecture != "transformer":
+        raise ValueError(
+            f"only Transformers can be exported, and {run} is of architecture {config.model_options.architecture}"
+        )
     for term in config.position.split("+"):
         if term not in POSITIONS:
             raise ValueError(f"{term} is no embedding of ldhd and cannot be exported; those are {', '.join(POSITIONS)}")
