@@ -20,7 +20,7 @@ class Agreement:
     model: str
     reference: str
     distance: Mean
-    """The mean over concepts of the mean over fitted seeds, with Student's interval over concepts."""
+    """The mean over concepts of the mean over fitted seeds, with its bootstrap interval over concepts."""
     like: Share
     """The concepts on which the distance is at most `LIKE`."""
     closest: int

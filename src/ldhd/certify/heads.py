@@ -14,6 +14,7 @@ from torch import Tensor
 
 from ldhd.certify.rounding import UNIT, gamma, largest_stretch, normalising_error
 from ldhd.model import GPT
+from ldhd.model.attention import Attention
 from ldhd.model.gpt import Block
 from ldhd.positions.latent_window import BEYOND, LatentWindow
 from ldhd.tasks.tokens import CHARACTERS
@@ -114,6 +115,7 @@ def _head(model: GPT, position: LatentWindow, index: int, anchors: frozenset[str
     block = model.blocks[0]
     assert isinstance(block, Block)
     attention, config = block.attention, model.config
+    assert isinstance(attention, Attention)  # since it is refused without `position_only`
     assert attention.constants is not None
     assert attention.weights.null_key is not None
     q, k = attention.constants.detach().double()[:, 0, index, 0]
@@ -152,6 +154,7 @@ def _values(model: GPT, index: int) -> tuple[Array, Array]:
     block = model.blocks[0]
     assert isinstance(block, Block)
     attention, size = block.attention, model.position.head_dimension
+    assert isinstance(attention, Attention)
     part = slice(index * size, (index + 1) * size)
     embedded = model.tokens.weight.detach().double()
     hidden = _normed(block.attention_norm, embedded)

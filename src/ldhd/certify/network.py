@@ -12,6 +12,7 @@ from ldhd.certify.heads import Head
 from ldhd.certify.rounding import FUNCTION, UNIT, Affine, gamma, gelu, gelu_error, normalised, normalising_error
 from ldhd.certify.shapes import View
 from ldhd.model import GPT
+from ldhd.model.attention import Attention
 from ldhd.model.gpt import MLP, Block
 from ldhd.tasks.tokens import CHARACTERS
 
@@ -61,6 +62,7 @@ def attend(model: GPT, heads: list[Head], view: View) -> Attended:
     block = model.blocks[0]
     assert isinstance(block, Block)
     embedded = model.tokens.weight.detach().double().numpy()
+    assert isinstance(block.attention, Attention)
     base = block.attention.out.bias.detach().double().numpy().copy()
     slots = np.zeros((view.slots, 10, len(base)))
     rounding = gamma(4) * (np.linalg.norm(base) + np.linalg.norm(embedded, axis=1).max())
