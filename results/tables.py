@@ -85,6 +85,8 @@ def gpt2() -> str:
 def protocol(name: str) -> str:
     """All trials with the chosen ones, or the chosen settings on the reported seeds, from the stored runs."""
     folder = FULL.parent / "protocol"
+    if not folder.is_dir():
+        raise SystemExit("there is no results/protocol yet: ldhd protocol --out results/protocol makes it")
     run_protocol(folder, finished_only=True, command="python results/tables.py")
     return (folder / f"{name}.md").read_text().rstrip()
 
