@@ -159,11 +159,8 @@ def make_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     if found is None and (match := re.fullmatch(r"(transformer|linear|plaa)-(.+)", name)):
         kind, position = match.groups()
         position_terms(position)
-        found = {
-            "plaa": lambda: Grpe(position=position),
-            "linear": lambda: Transformer(position=position, attention="linear"),
-            "transformer": lambda: Transformer(position=position),
-        }[kind]()
+        attention: AttentionKind = "linear" if kind == "linear" else "softmax"
+        found = Grpe(position=position) if kind == "plaa" else Transformer(position=position, attention=attention)
     if found is None:
         found = lookup_only(name, MODELS, "model", " or transformer-POSITION, linear-POSITION, plaa-POSITION")
     unknown = sorted((settings or {}).keys() - type(found).model_fields)
