@@ -3,6 +3,7 @@
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from ldhd.bias.references import check_columns, kernel_limit, on_cube
 from ldhd.bias.training import train
 from ldhd.bias.transformer import AttentionKind, Transformers
 from ldhd.boolean import GrpeBasis, PlaaBasis, min_degree_interpolator
+from ldhd.boolean.cube import Points
 from ldhd.experiments.parts import explain, position_terms
 from ldhd.model import ModelConfig
 from ldhd.names import lookup_only
@@ -25,6 +27,7 @@ from ldhd.theory.claims_features import SQUARE_V
 from ldhd.theory.feature_kernel import LINEAR, RELU, SHIFTED_SINE
 from ldhd.theory.grpe import grpe_rates, train_grpe
 from ldhd.theory.plaa import plaa
+from ldhd.theory.random_features import RandomFeatures as SampledFeatures
 from ldhd.theory.random_features import minimum_norm, sample_features
 
 Floats = NDArray[np.float64]
@@ -67,7 +70,7 @@ class RandomFeatures(Model):
             generator = np.random.default_rng(seeds.derive(seed, "bias", "features"))
             features = sample_features(activation, square, self.width, generator)
             weights = minimum_norm(features, problem.points, problem.labels)
-            learned.append(on_cube(lambda points, f=features, a=weights: f(points) @ a, problem.dimension))
+            learned.append(on_cube(partial(_mix, features, weights), problem.dimension))
         yield 0, np.array(learned)
 
 
@@ -192,6 +195,10 @@ def parse_projection(text: str, dimension: int) -> Floats:
             raise ValueError(f"each column of a projection has N = {dimension} numbers, not all 0, got {column}")
     V = np.array(columns).T
     return check_columns(V / np.linalg.norm(V, axis=0), dimension)
+
+
+def _mix(features: SampledFeatures, weights: Floats, points: Points) -> Floats:
+    return features(points) @ weights
 
 
 def _on_subcube(problem: Problem, basis: PlaaBasis | GrpeBasis) -> Mapping[Any, float]:
