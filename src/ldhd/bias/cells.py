@@ -89,7 +89,8 @@ def make_specs(
     found = []
     for model, concept in product(learners, chosen):
         own = {**settings, **({"projection": projection} if model == "rfmp" and projection else {})}
-        for dimension, width in product(dimensions or [None], widths or [None]):
+        sizes: list[Sequence[int | None]] = [dimensions or [None], widths or [None]]
+        for dimension, width in product(*sizes):
             sized = {**own, **({} if width is None else {"width": width})}
             place = {"concept": concept, "dimension": dimension, "projection": projection, **common}
             found.append(CellSpec(model=model, settings=sized, bases=compared, **place))
@@ -117,7 +118,7 @@ def run_cell(spec: CellSpec) -> tuple[Row, Floats]:
     compared = spec.references(problem)
     path, learned = [], np.empty(0)
     for step, learned in make_model(spec.model, spec.settings).learn(problem, spec.seeds):
-        path.append((step, [measure(problem, values, compared) for values in learned]))
+        path.append((step, [measure(problem, learned[seed], compared) for seed in range(len(learned))]))
     row = {
         "key": spec.key,
         **spec.model_dump(mode="json"),

@@ -80,7 +80,7 @@ def read_concept(text: str, dimension: int | None) -> tuple[BooleanFunction, Nam
     expression = named.expression if named else text
     if dimension is None:
         dimension = named.dimension if named else largest_variable(text)
-    check_memory(6 * 2**dimension, f"a function of {dimension} variables")
+    check_memory((dimension + 8) * 2**dimension, f"an expression in {dimension} variables")
     return BooleanFunction(evaluate_on_cube(expression, dimension)), named
 
 

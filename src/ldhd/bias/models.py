@@ -3,6 +3,7 @@
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from ldhd.bias.references import check_columns, kernel_limit, on_cube
 from ldhd.bias.training import train
 from ldhd.bias.transformer import AttentionKind, Transformers
 from ldhd.boolean import GrpeBasis, PlaaBasis, min_degree_interpolator
+from ldhd.boolean.cube import Points
 from ldhd.experiments.parts import explain, position_terms
 from ldhd.model import ModelConfig
 from ldhd.names import lookup_only
@@ -25,6 +27,7 @@ from ldhd.theory.claims_features import SQUARE_V
 from ldhd.theory.feature_kernel import LINEAR, RELU, SHIFTED_SINE
 from ldhd.theory.grpe import grpe_rates, train_grpe
 from ldhd.theory.plaa import plaa
+from ldhd.theory.random_features import RandomFeatures as SampledFeatures
 from ldhd.theory.random_features import minimum_norm, sample_features
 
 Floats = NDArray[np.float64]
@@ -67,7 +70,7 @@ class RandomFeatures(Model):
             generator = np.random.default_rng(seeds.derive(seed, "bias", "features"))
             features = sample_features(activation, square, self.width, generator)
             weights = minimum_norm(features, problem.points, problem.labels)
-            learned.append(on_cube(lambda points, f=features, a=weights: f(points) @ a, problem.dimension))
+            learned.append(on_cube(partial(_mix, features, weights), problem.dimension))
         yield 0, np.array(learned)
 
 
@@ -159,11 +162,8 @@ def make_model(name: str, settings: Mapping[str, Any] | None = None) -> Model:
     if found is None and (match := re.fullmatch(r"(transformer|linear|plaa)-(.+)", name)):
         kind, position = match.groups()
         position_terms(position)
-        found = {
-            "plaa": lambda: Grpe(position=position),
-            "linear": lambda: Transformer(position=position, attention="linear"),
-            "transformer": lambda: Transformer(position=position),
-        }[kind]()
+        attention: AttentionKind = "linear" if kind == "linear" else "softmax"
+        found = Grpe(position=position) if kind == "plaa" else Transformer(position=position, attention=attention)
     if found is None:
         found = lookup_only(name, MODELS, "model", " or transformer-POSITION, linear-POSITION, plaa-POSITION")
     unknown = sorted((settings or {}).keys() - type(found).model_fields)
@@ -195,6 +195,10 @@ def parse_projection(text: str, dimension: int) -> Floats:
             raise ValueError(f"each column of a projection has N = {dimension} numbers, not all 0, got {column}")
     V = np.array(columns).T
     return check_columns(V / np.linalg.norm(V, axis=0), dimension)
+
+
+def _mix(features: SampledFeatures, weights: Floats, points: Points) -> Floats:
+    return features(points) @ weights
 
 
 def _on_subcube(problem: Problem, basis: PlaaBasis | GrpeBasis) -> Mapping[Any, float]:

@@ -20,6 +20,9 @@ BATCH = 256
 SNAPSHOTS = 6
 """Times at which what is learned so far is measured, each twice as late as the one before."""
 
+MOST_FOLLOWED = 12
+"""N up to which there are several such times; beyond, the cube is evaluated at the end only."""
+
 CHUNK = 2**13
 """Points of the cube that a network is evaluated on at once."""
 
@@ -48,7 +51,7 @@ def train(
     optimizer = torch.optim.Adam(ensemble.parameters(), lr=rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     streams = [seeds.generator(seed, "bias", "batches") for seed in chosen]
-    times = {max(1, steps >> k) for k in range(SNAPSHOTS)}
+    times = {max(1, steps >> k) for k in range(SNAPSHOTS if problem.dimension <= MOST_FOLLOWED else 1)}
     for step in range(1, steps + 1):
         if len(rows) <= BATCH:
             batch, target = rows, labels

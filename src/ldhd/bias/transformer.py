@@ -73,7 +73,7 @@ class Transformers(Ensemble):
                 model = build_model(config, position, embedding_options(position, dimension, options))
             _make_plain(model, SoftmaxWeights if attention == "softmax" else LinearWeights)
             self.models.append(model)
-        self.weights: dict[str, Tensor] | None = stack_module_state(self.models)[0]  # type: ignore[arg-type]
+        self.weights: dict[str, Tensor] | None = stack_module_state(self.models)[0]
         try:
             self(torch.arange(2))
         except RuntimeError as error:

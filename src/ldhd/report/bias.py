@@ -67,7 +67,8 @@ def _reference_table(row: Row) -> Table:
             shown.append((one["name"], "", escape(one["reason"])))
         else:
             shown.append((one["name"], f"{one['error']:.3g}", _interval(distance(row, one["name"]))))
-    columns = "reference", *numeric("its LDHD error"), "distance of what was learned (95 % over seeds)"
+    columns = [*folding("reference"), *numeric("its LDHD error")]
+    columns += folding("distance of what was learned (95 % over seeds)")
     caption = "LDHD error: distance of the reference itself from the concept, on the same points"
     return plain_table("references", columns, shown, caption)
 
@@ -78,7 +79,7 @@ def _coefficient_table(row: Row) -> Table:
     for one in row["coefficients"]:
         others = (f"{one['references'][name]:.3f}" for name in names)
         shown.append((one["character"], f"{one['mean']:.3f}", f"{one['low']:.3f} to {one['high']:.3f}", *others))
-    columns = "character", *numeric("learned", "over seeds", *names)
+    columns = [*folding("character"), *numeric("learned", "over seeds", *names)]
     return plain_table("largest Fourier coefficients", columns, shown)
 
 
@@ -106,7 +107,7 @@ def _agreement_table(rows: Sequence[Row]) -> Table:
         (one.model, one.reference, _interval(one.distance), f"{one.like.successes} of {one.like.n}", one.closest)
         for one in agreements(rows)
     ]
-    columns = "model", "reference", *numeric("distance (95 % over concepts)", f"at most {LIKE:g}", "closest")
+    columns = *folding("model", "reference"), *numeric("distance (95 % over concepts)", f"at most {LIKE:g}", "closest")
     return plain_table("models and references", columns, shown)
 
 
