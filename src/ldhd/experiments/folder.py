@@ -38,7 +38,7 @@ class Record(BaseModel):
     seconds: float
     threads: int
     precision: Precision | None = Field(default=None, exclude_if=lambda value: value is None)
-    """The arithmetic of training; None in older records, and where the checkpoints were lost before the tests."""
+    """The arithmetic of training; None in older records."""
     version: str
     commit: str | None
     command: str

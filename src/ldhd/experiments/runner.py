@@ -172,7 +172,7 @@ def _check_trained(state: State, config: RunConfig) -> None:
 
 
 def _restore_weights(state: State, folder: RunFolder, config: RunConfig) -> bool:
-    """Restore the final weights where no checkpoint is left; its seconds and its arithmetic are then unknown."""
+    """Restore the final weights where no checkpoint is left; the seconds of training are then unknown."""
     try:
         metrics = folder.completed_metrics(config)
         if metrics is None:
@@ -183,7 +183,7 @@ def _restore_weights(state: State, folder: RunFolder, config: RunConfig) -> bool
     warnings.warn(
         f"{folder.path} holds weights but no checkpoint: its seconds of training are given as 0", stacklevel=2
     )
-    state.step, state.metrics, state.precision = config.train.steps, metrics, None
+    state.step, state.metrics, state.precision = config.train.steps, metrics, metrics[-1].get("precision")
     return True
 
 

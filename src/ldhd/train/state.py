@@ -18,7 +18,7 @@ class State:
     model: nn.Module
     optimizer: torch.optim.Optimizer
     precision: Precision | None
-    """The arithmetic that training began with, which stays when training goes on elsewhere; None if it is not known."""
+    """The arithmetic that training began with and keeps; None if an earlier version trained the model to its end."""
     step: int = 0
     seconds: float = 0.0
     metrics: list[dict[str, Any]] = field(default_factory=list)
