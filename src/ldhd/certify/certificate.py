@@ -82,7 +82,8 @@ def certify(model: GPT, task: Task, on_progress: OnProgress = lambda done, total
 def without_heads(model: GPT, heads: Sequence[int]) -> GPT:
     """Switch heads of a model with one layer off, in place: they add nothing to the hidden state."""
     attention, size = model.blocks[0].attention, model.position.head_dimension
-    assert isinstance(attention, Attention)
+    if heads and not isinstance(attention, Attention):
+        raise ValueError("this model has no attention heads to switch off")
     for head in heads:
         if not 0 <= head < attention.heads:
             raise ValueError(f"there is no head {head}; the heads are 0 to {attention.heads - 1}")
