@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from ldhd import seeds
-from ldhd.evaluate.decode import greedy
+from ldhd.boolean.memory import check_memory
+from ldhd.evaluate.decode import READ_AT_ONCE, greedy
 from ldhd.model import GPT
 from ldhd.statistics import wilson
 from ldhd.tasks import Instance, Task
@@ -103,7 +104,11 @@ def answers(model: GPT, prompts: Sequence[str], longest: int) -> list[str]:
 
 
 def _batch_size(model: GPT, longest: int) -> int:
-    """Return how many strings of a length are decoded at once."""
+    """Return how many strings of a length are decoded at once; ValueError if one does not fit into memory."""
+    if not model.reads_prompts_once:  # logits, position terms and weights of all pairs
+        check_memory(3 * model.config.heads * longest**2, f"attention over {longest} tokens", bytes_each=4)
+    if longest > READ_AT_ONCE and model.reads_prompts_once:
+        return 1  # without padding a prompt is read part by part
     # the last layer computes only the last token of a prompt: with one layer no pairs of its tokens are needed
     pairs = longest * (KEPT_FOR_TOKEN if model.reads_prompts_once else max(longest, KEPT_FOR_TOKEN))
     return max(1, min(LARGEST_BATCH, LARGEST_ATTENTION // pairs))
