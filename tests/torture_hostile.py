@@ -310,7 +310,8 @@ def mutate(folder: Path, dice: random.Random) -> Path:
     elif kind < 0.8:
         mutate_metrics(folder, dice)
     elif kind < 0.9:
-        mutate_tensors(folder, dice)
+        with contextlib.suppress(ValueError, RecursionError):  # too deep, or too large, to be written
+            mutate_tensors(folder, dice)
     else:
         mutate_bytes(folder, dice)
     return folder

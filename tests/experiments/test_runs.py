@@ -234,7 +234,7 @@ class TestOwnParts:
         config = tiny(f"{own_module}:Mine", f"{own_module}:Reverse")
         record = run(config, tmp_path / "runs")
         assert record.task == f"{own_module}:Reverse"
-        assert load_run(tmp_path / "runs" / config.hash)[1].name == "reverse"
+        assert load_run(tmp_path / "runs" / config.hash, trust=True)[1].name == "reverse"
 
     @pytest.mark.parametrize(
         ("name", "message"),

@@ -46,6 +46,7 @@ class TraceDocument(BaseModel):
             0 < self.prompt < length
             and len(self.needs) == answers
             and all(index is None or 0 <= index < length for needed in self.needs for index in needed.values())
+            and (bool(self.attention) or not (self.terms or self.anchors))
             and all(self.attention)
             and all(self.terms)
             and all(anchor.weights for anchor in self.anchors)
