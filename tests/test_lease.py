@@ -192,6 +192,7 @@ def test_what_is_no_file_is_no_lease(tmp_path, make):
 
 def test_waiting_is_told_and_ends(tmp_path, owner):
     os.kill(owner.pid, signal.SIGSTOP)
+    os.waitpid(owner.pid, os.WUNTRACED)
     with pytest.warns(UserWarning, match=f"on which process {owner.pid} on .* works, which is stopped"):
         Waiting(tmp_path, tell=-1).look()
     waiting = Waiting(tmp_path, patience=0.01)
