@@ -109,7 +109,7 @@ def _agreeing_metrics(run: FinishedRun) -> list[dict[str, Any]]:
 
 def _agreeing_trace(run: FinishedRun) -> dict[str, Any]:
     trace = run.stored.trace()
-    if not trace["attention"]:
+    if run.config.model_options.architecture != "transformer":
         raise FileNotFoundError(f"{run.stored.trace_path}: the model of run {run.record.hash} has no attention")
     if trace.get("scale", run.config.test_scales[0]) not in run.config.test_scales:
         raise BadFileError(f"{run.stored.trace_path} is of scale {trace['scale']}, which was not tested")
