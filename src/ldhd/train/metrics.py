@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ldhd.files import BadFileError
+from ldhd.train.precision import Precision
 
 Metrics = list[dict[str, Any]]
 """The learning curve of a run: a row for each evaluation during training."""
@@ -29,6 +30,7 @@ class Row(BaseModel):
     penalty: float | None = None
     learning_rate: float | None = None
     gradient_norm: float | None = None
+    precision: Precision | None = None
     accuracy: dict[Scale, Share] = {}
     test_accuracy: dict[Scale, Share] = {}
     anchor_entropy: list[list[float]] = []
