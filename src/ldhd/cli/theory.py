@@ -6,7 +6,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ldhd.cli.options import Json, Scales, print_result
+from ldhd.cli.options import Json, Scales, Trust, print_result
 from ldhd.names import lookup_only
 from ldhd.parsing import parse_range, parse_settings
 
@@ -24,6 +24,7 @@ def predict(
     measured: Annotated[
         Path | None, Option(metavar="FOLDER", help="Compare finished runs with what was predicted of them.")
     ] = None,
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Say before training whether an embedding will carry a task to larger scales, and why."""
@@ -38,7 +39,7 @@ def predict(
         test_scales=parse_range(test_scales, "--test-scales"),
         settings=parse_settings(settings or []),
     )
-    comparisons = None if measured is None else compare_measured(measured, task)
+    comparisons = None if measured is None else compare_measured(measured, task, trust)
     print_result(*show_predictions(list(found), comparisons, explain), as_json)
 
 

@@ -19,6 +19,7 @@ from ldhd.experiments.predictions import relation_settings
 from ldhd.experiments.runner import git
 from ldhd.positions import POSITIONS, Position
 from ldhd.predict.paper import PAPER_OUTCOMES
+from ldhd.tasks import TASKS
 
 FILE = "results/predictions.json"
 
@@ -64,6 +65,8 @@ class Register:
 
     repository: Path
     known: dict[str | None, list[Entry]] = field(default_factory=dict)
+    trusted: bool = False
+    """Whether a user's own task that a run names may be imported, to see whether two settings are equivalent."""
 
     def at(self, commit: str | None) -> list[Entry]:
         """Return the predictions at a commit, or in the working tree if it is None; none if the file is not there."""
@@ -101,10 +104,11 @@ def count(rows: Sequence[Comparison]) -> dict[str, dict[str, int]]:
     return counts
 
 
-def find_entry(entries: Sequence[Entry], config: RunConfig) -> Entry | None:
+def find_entry(entries: Sequence[Entry], config: RunConfig, trusted: bool = False) -> Entry | None:
     """Return the prediction for a run: of those that reach its largest scale, the nearest.
 
-    There is none if the run is primed or has no attention.
+    There is none if the run is primed or has no attention. A user's own task is imported, to see whether two settings
+    are equivalent, only if it is `trusted`.
     """
     if config.train.priming_scale is not None or config.model_options.architecture != "transformer":
         return None
@@ -117,7 +121,7 @@ def find_entry(entries: Sequence[Entry], config: RunConfig) -> Entry | None:
         and min(entry["layers"], 2) == min(config.model_options.layers, 2)
         and tuple(entry["train_scales"]) == config.train_scales
         and max(entry["test_scales"]) >= largest
-        and _same_relations(entry["position_options"], config)
+        and _same_relations(entry["position_options"], config, trusted)
     ]
     return min(candidates, key=lambda entry: max(entry["test_scales"]), default=None)
 
@@ -132,11 +136,11 @@ def verdict_at(entry: Entry, scale: int) -> str:
 def _compare(group: Group, register: Register) -> Comparison:
     config, largest = group.config, max(group.config.test_scales)
     commits = {record.commit for record in group.records} - {None}
-    at_commit = {commit: find_entry(register.at(commit), config) for commit in commits}
+    at_commit = {commit: find_entry(register.at(commit), config, register.trusted) for commit in commits}
     before = [(record, entry) for record in group.records if (entry := at_commit.get(record.commit)) is not None]
     registered = len({verdict_at(entry, largest) for _, entry in before}) == 1
     measured = replace(group, records=tuple(record for record, _ in before)) if registered else group
-    entry = before[0][1] if registered else find_entry(register.at(None), config)
+    entry = before[0][1] if registered else find_entry(register.at(None), config, register.trusted)
     predicted = None if entry is None else verdict_at(entry, largest)
     return Comparison(
         task=config.task,
@@ -163,11 +167,13 @@ def _repeats_the_paper(predicted: str | None, config: RunConfig) -> bool:
     )
 
 
-def _same_relations(predicted: PositionOptions, config: RunConfig) -> bool:
+def _same_relations(predicted: PositionOptions, config: RunConfig, trusted: bool) -> bool:
     """Return whether the predicted and the measured embedding have the same relations on every string of the run."""
     measured = relation_settings(config.position_options)
     if measured == predicted:
         return True
+    if config.task not in TASKS and not trusted:
+        return False
     task = load_task(config.task).for_scales(config.train_scales + config.test_scales)
     longest = len(task.instance(task.latent.longest(max(config.test_scales))).text)
     representatives = [

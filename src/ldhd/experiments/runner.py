@@ -12,7 +12,7 @@ import ldhd
 from ldhd import seeds
 from ldhd.evaluate import ScaleResult, evaluate, evaluate_hard, trace
 from ldhd.experiments.config import RunConfig
-from ldhd.experiments.folder import Record, RunFolder
+from ldhd.experiments.folder import FITTED, Record, RunFolder
 from ldhd.experiments.loading import check, model_label, new_model, run_task
 from ldhd.experiments.studies import Study
 from ldhd.files import BadFileError
@@ -21,9 +21,6 @@ from ldhd.model import GPT
 from ldhd.process import Interrupted, prepare
 from ldhd.tasks import Task
 from ldhd.train import State, checkpoint, new_state, parallel, train
-
-FITTED = 0.99
-"""A run is fitted if its exact match is at least this at every training scale."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +75,13 @@ def run(
 
 def run_unfinished(job: Job, on_progress: OnProgress, stop: Stop, *, wait: bool = True) -> Record:
     """Do a run that was checked; while another process works on it, wait, or raise HeldError without `wait`."""
-    config, folder = job.config, Study(job.out).folder(job.config)
+    config, path = job.config, Study(job.out).folder(job.config).path
 
     def on_wait() -> None:
         on_progress(Progress(config.hash, config.label, "waiting"))
 
-    with holding(folder.path, wait=wait, stop=stop, on_wait=on_wait):
+    with holding(path, wait=wait, stop=stop, on_wait=on_wait) as lease:
+        folder = RunFolder(path, lease.check)
         record = folder.finished(config)  # another process may have finished it since
         if record is not None:
             parallel.broadcast_flag(False)
@@ -140,14 +138,14 @@ def _train(config: RunConfig, folder: RunFolder, task: Task, model: GPT, on_prog
     a checkpoint, when `stop()` returns True.
     """
     state = new_state(model, config.train)
-    if not (checkpoint.restore(folder.checkpoints, state, config.hash) or _restore_weights(state, folder, config)):
+    if not (_restore(state, folder, config) or _restore_weights(state, folder, config)):
         _start_from_extended(state, folder, task, config, stop)
     parallel.broadcast_flag(True)
     parallel.broadcast_state(state)
 
     def save() -> None:
         folder.write_metrics(state.metrics)
-        checkpoint.save(folder.checkpoints, state, config.hash)
+        checkpoint.save(folder.checkpoints, state, config.hash, folder.guard)
 
     def on_step(state: State, loss: float) -> None:
         if state.step % config.train.checkpoint_every == 0 or state.step == config.train.steps:
@@ -161,7 +159,7 @@ def _train(config: RunConfig, folder: RunFolder, task: Task, model: GPT, on_prog
         save()
     _check_trained(state, config)
     folder.write_metrics(state.metrics)
-    checkpoint.save_model(folder.weights_path, model, config.hash)
+    checkpoint.save_model(folder.weights_path, model, config.hash, folder.guard)
     return state
 
 
@@ -169,6 +167,11 @@ def _check_trained(state: State, config: RunConfig) -> None:
     """Raise Interrupted if training has stopped before its last step."""
     if state.step < config.train.steps:
         raise Interrupted(f"{config.label} stopped at step {state.step} of {config.train.steps}")
+
+
+def _restore(state: State, folder: RunFolder, config: RunConfig) -> bool:
+    """Restore the newest good checkpoint of a run; return False if there is none."""
+    return checkpoint.restore(folder.checkpoints, state, config.hash, config.train.steps)
 
 
 def _restore_weights(state: State, folder: RunFolder, config: RunConfig) -> bool:
@@ -195,7 +198,7 @@ def _start_from_extended(state: State, folder: RunFolder, task: Task, config: Ru
     if not earlier_folder.config_path.exists():
         raise ValueError(f"{config.hash} extends the run {config.extended_from}, which is not in {folder.path.parent}")
     earlier = earlier_folder.config()
-    if not checkpoint.restore(earlier_folder.checkpoints, state, earlier.hash):
+    if not _restore(state, earlier_folder, earlier):
         raise BadFileError(f"{config.hash} extends {earlier_folder.path}, which has no good checkpoint")
     train(state, task, earlier.train_scales, earlier.train, earlier.seed, stop=stop)  # if its last one was damaged
     if state.step < earlier.train.steps:

@@ -3,6 +3,7 @@
 It is made of ldhd's own files when the folder is written: each module `ldhd.a.b` that the model needs becomes a file
 `ldhd_a_b.py`, with imports from its neighbours. Two packages need not be installed: shapes are
 annotated without jaxtyping, and the size of a model, which was checked when it was trained, is a plain dataclass.
+The code imports nothing by a name from `config.json`: embeddings are looked up among those of ldhd.
 """
 
 import inspect

@@ -122,10 +122,13 @@ def repository() -> Path:
     return Path(ldhd.__file__).parents[2]
 
 
-def compare_measured(folder: Path, task: str) -> list[Comparison]:
-    """Compare the finished runs of a task, or of `all`, with what the registered predictions say of them."""
+def compare_measured(folder: Path, task: str, trust: bool = False) -> list[Comparison]:
+    """Compare the finished runs of a task, or of `all`, with what the registered predictions say of them.
+
+    A task that the runs name but the user does not is imported only with `trust`.
+    """
     runs = [(run.config, run.record) for run in read_runs(folder) if task in ("all", run.config.task)]
-    return compare(runs, Register(repository()))
+    return compare(runs, Register(repository(), trusted=trust or task != "all"))
 
 
 def write_register(path: Path, predictions: Sequence[NamedPrediction]) -> None:
