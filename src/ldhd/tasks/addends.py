@@ -33,6 +33,12 @@ class Numbers(LatentSpace):
     def longest(self, scale: int) -> Addends:
         return ((9,) * scale,) * self.count
 
+    def hard(self, scale: int) -> list[Addends]:
+        """List sums whose carries travel through all digits, with operands of equal and of the most unequal lengths."""
+        nines, others = (9,) * scale, self.count - 1
+        unequal = [(nines, *[(digit,)] * others) for digit in (1, 9)]
+        return [(nines,) * self.count, ((5,) * scale,) * self.count, *unequal, *(latent[::-1] for latent in unequal)]
+
     def shapes(self, scale: int) -> list[Addends]:
         """List combinations of lengths, at most `MOST_LENGTHS` of them, with and without a last carry."""
         lower = product(range(1, scale + 1), repeat=self.count)

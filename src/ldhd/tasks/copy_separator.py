@@ -23,6 +23,10 @@ class StringPairs(LatentSpace):
     def longest(self, scale: int) -> Pair:
         return (1,) * scale, (1,) * scale
 
+    def hard(self, scale: int) -> list[Pair]:
+        """List strings of the most unequal lengths, and uniform ones, in which no symbol tells a place."""
+        return [((a,) * x, (b,) * y) for x, y in ((scale, scale), (scale, 1), (1, scale)) for a, b in ((0, 0), (1, 2))]
+
     def shapes(self, scale: int) -> list[Pair]:
         return [((a,) * first, (b,) * second) for first, second in _lengths(scale) for a, b in ((1, 1), (2, 3))]
 

@@ -20,6 +20,10 @@ class EqualStrings(LatentSpace):
     def scale(self, latent: Pair) -> int:
         return len(latent[0])
 
+    def hard(self, scale: int) -> list[Pair]:
+        """List pairs of uniform strings, in which no symbol tells one place from another."""
+        return [((a,) * scale, (b,) * scale) for a, b in ((0, 0), (9, 9), (0, 9), (9, 0), (1, 2))]
+
     def shapes(self, scale: int) -> list[Pair]:
         """Return instances of the only shape, among which every symbol, sum and difference varies."""
         return [((a,) * scale, (b,) * scale) for a, b in ((1, 1), (2, 3), (5, 4))]

@@ -24,6 +24,11 @@ class OrderedPairs(LatentSpace):
     def longest(self, scale: int) -> Pair:
         return (9,) * scale, (9,) * scale
 
+    def hard(self, scale: int) -> list[Pair]:
+        """List a borrow that travels through all digits, equal numbers, and operands of the most unequal lengths."""
+        power = (0,) * (scale - 1) + (1,)
+        return [(power, (1,)), (power, power), ((9,) * scale, (9,) * scale), ((9,) * scale, (9,)), ((5,) * scale, (1,))]
+
     def shapes(self, scale: int) -> list[Pair]:
         """List every length of the second number; the last digits of the difference vary with the borrow."""
         filled = ((1, 1), (9, 2), (5, 3))

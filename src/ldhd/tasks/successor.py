@@ -25,6 +25,10 @@ class NumbersEndingInNines(LatentSpace):
     def longest(self, scale: int) -> Digits:
         return (9,) * scale
 
+    def hard(self, scale: int) -> list[Digits]:
+        """List numbers whose carry travels through all digits, through all but the last, and through none."""
+        return [(9,) * scale, (9,) * (scale - 1) + (3,), (8,) + (9,) * (scale - 1), (1,) * scale]
+
     def shapes(self, scale: int) -> list[Digits]:
         """Return numbers whose successor has as many digits, and the one whose successor has one more."""
         return [(1,) * scale, (2,) * scale, (9,) * (scale - 1) + (3,), (9,) * scale]
