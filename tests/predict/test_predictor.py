@@ -36,7 +36,7 @@ class TestPaper:
         assert all(known.task in TASKS and known.position in POSITIONS for known in PAPER_OUTCOMES)
 
     def test_agreement(self):
-        """Of 32 outcomes the softmax criterion agrees with all but one, the verdict with all but four, linear with 27.
+        """Of 32 outcomes the softmax criterion agrees with all but one, the verdict with all but four, linear with 26.
 
         A first layer can mark the digits that addition modulo 10 needs, but RPE has noise; and Abacus sees noise where
         the paper reports success: in our models it fails there too.
@@ -51,7 +51,7 @@ class TestPaper:
         abacus = {(task, "abacus") for task in ("addition", "copy", "parity", "multiplication", "division")}
         assert disagreements["softmax"] == {("addition-mod10", "rpe")}
         assert disagreements["verdict"] == abacus - {("addition", "abacus")}
-        assert disagreements["linear"] == abacus
+        assert disagreements["linear"] == abacus | {("addition-mod10", "rpe")}
 
 
 class TestVerdicts:
