@@ -281,6 +281,7 @@ class TestRun:
         assert names == {
             "config.json",
             "record.json",
+            "start.json",
             "trace.json",
             "metrics.jsonl",
             "model.safetensors",

@@ -16,6 +16,7 @@ from ldhd.certify import Certificate
 from ldhd.evaluate import HardResult, ScaleResult
 from ldhd.experiments.config import Hash, Name, RunConfig
 from ldhd.experiments.parts import explain
+from ldhd.experiments.start import Start
 from ldhd.experiments.trace import TraceDocument
 from ldhd.train.metrics import Metrics, check_metrics
 from ldhd.train.precision import Precision
@@ -61,6 +62,8 @@ class Record(BaseModel):
     hard: list[HardResult] | None = Field(default=None, exclude_if=lambda value: value is None)
     """Results on the hard instances of each test scale; None where they were not measured."""
     extended_from: Hash | None = Field(default=None, exclude_if=lambda value: value is None)
+    started: Start | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Where the source tree stood when training started; None if that is not known."""
 
     @model_validator(mode="after")
     def _check_intervals(self) -> "Record":
@@ -158,6 +161,7 @@ class RunFolder:
         self.record_path = path / "record.json"
         self.failure_path = path / "failure.json"
         self.certificate_path = path / "certificate.json"
+        self.start_path = path / "start.json"
 
     @property
     def exists(self) -> bool:
@@ -184,6 +188,20 @@ class RunFolder:
         record = self.record()
         check_agreement(record, config, self.record_path)
         return config, record
+
+    def start(self) -> Start | None:
+        """Return where the source tree stood when training started, None if that is not known."""
+        try:
+            return Start(**files.read_json(self.start_path))
+        except (FileNotFoundError, files.BadFileError, ValidationError):
+            return None
+
+    def begin(self, start: Start | None) -> Start | None:
+        """Note where the source tree stands, unless that was noted before or training has begun without a note."""
+        begun = any(path.exists() for path in (self.checkpoints, self.metrics_path, self.weights_path))
+        if start is not None and not begun and not self.start_path.exists():
+            files.write_json(self.start_path, start.model_dump(mode="json"))
+        return self.start()
 
     def metrics(self) -> Metrics:
         rows = files.read_lines(self.metrics_path)

@@ -22,7 +22,7 @@ from ldhd.parsing import format_range
 from ldhd.statistics import Mean, Share, mean_interval, wilson
 
 GENERALISES, FAILS, ENOUGH_SEEDS = 0.9, 0.5, 3
-"""Bounds of the median exact match at the largest test scale, and the number of fitted seeds that a verdict needs."""
+"""Bounds of the median exact match of the fitted seeds, and the number of seeds that a verdict needs."""
 
 MOST_RIVALS = 200
 """Groups of one task, embedding and model up to which labels name as few options as they can."""
@@ -107,14 +107,16 @@ class Group:
         """Return `generalises`, `fails`, `mixed` or `does not fit`, or `too few seeds` if fewer than three fit."""
         return "too few seeds" if self.fits and self.fitted < ENOUGH_SEEDS else self.tendency()
 
-    def tendency(self) -> str:
+    def tendency(self, scale: int | None = None) -> str:
         """Return the verdict regardless of the number of seeds: the median exact match of the fitted seeds decides.
 
+        It is about the largest test scale unless another one is given.
         Where most seeds do not fit, the group says nothing about length: it `does not fit`.
         """
         if not self.fits:
             return "does not fit"
-        value = median(record.results[-1].exact for record in self.records if record.fitted)
+        at = self.scales[-1] if scale is None else scale
+        value = median(exact for record in self.records if record.fitted and (exact := record.exact(at)) is not None)
         return "generalises" if value >= GENERALISES else "fails" if value <= FAILS else "mixed"
 
     def factor(self) -> float:

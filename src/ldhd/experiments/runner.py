@@ -1,10 +1,8 @@
 """One run: config -> model -> training -> evaluation -> record, resumable at any point."""
 
-import subprocess
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from ldhd.evaluate import ScaleResult, evaluate, evaluate_hard, trace
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.folder import FITTED, Record, RunFolder
 from ldhd.experiments.loading import check, model_label, new_model, run_task
+from ldhd.experiments.start import Start, source_commit, source_start
 from ldhd.experiments.studies import Study
 from ldhd.files import BadFileError
 from ldhd.lease import holding
@@ -106,6 +105,7 @@ def _run(job: Job, folder: RunFolder, on_progress: OnProgress, stop: Stop) -> Re
     task, model = run_task(config), new_model(config)
     prepare(job.threads)
     folder.prepare(config)
+    started = _start(config, folder)
     state = _train(config, folder, task, model, on_progress, stop)
     results = _evaluate(config, task, model, on_progress, stop)
     record = Record(
@@ -126,9 +126,20 @@ def _run(job: Job, folder: RunFolder, on_progress: OnProgress, stop: Stop) -> Re
         commit=source_commit(),
         command=job.command,
         extended_from=config.extended_from,
+        started=started,
     )
     folder.write_result(record, _trace(config, task, model))
     return record
+
+
+def _start(config: RunConfig, folder: RunFolder) -> Start | None:
+    """Return where the source tree stood when training started, None if that is not known.
+
+    A run that is resumed started when it was begun, and one that extends another when that one was.
+    """
+    if config.extended_from is None:
+        return folder.begin(source_start())
+    return folder.begin(RunFolder(folder.path.parent / config.extended_from).start())
 
 
 def _train(config: RunConfig, folder: RunFolder, task: Task, model: GPT, on_progress: OnProgress, stop: Stop) -> State:
@@ -225,24 +236,3 @@ def _trace(config: RunConfig, task: Task, model: GPT) -> dict[str, Any]:
     # the same instance for every run of the task at this scale
     traced = trace(model, task.sample(scale, seeds.generator(0, "trace", task.name, scale)))
     return traced.document(task.needs(traced.instance), config.position)
-
-
-@cache
-def source_commit() -> str | None:
-    """Return the commit of the source tree, None if ldhd was installed without one."""
-    package = Path(ldhd.__file__).parent
-    top = git(package, "rev-parse", "--show-toplevel")
-    # a virtual environment may lie inside somebody else's repository
-    if top is None or Path(top.strip(), "src", "ldhd") != package.resolve():
-        return None
-    commit = git(package, "rev-parse", "HEAD")
-    return commit and commit.strip()
-
-
-def git(folder: Path, *arguments: str) -> str | None:
-    """Return what a git command prints in a folder, None if it fails."""
-    command = ["git", "-C", str(folder), *arguments]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
-    except (OSError, subprocess.SubprocessError):
-        return None

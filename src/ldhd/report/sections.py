@@ -8,7 +8,8 @@ from typing import Any
 
 from ldhd.bias.cells import Row
 from ldhd.experiments.groups import Group
-from ldhd.experiments.registered import Register, compare, count
+from ldhd.experiments.registered import Register, compare
+from ldhd.experiments.scoring import count
 from ldhd.parsing import evenly, format_range
 from ldhd.report.bench import MEANINGS, case_of, growth_figure
 from ldhd.report.figures import accuracy
