@@ -40,12 +40,14 @@ def main(folder: Path, hashes: list[str]) -> None:
     for path in sorted(folder / name for name in hashes) if hashes else sorted(folder.iterdir()):
         if (path / "record.json").exists():
             config, task, model = load_run(path)
-            print(f"| {dropout_of(config)} | {config.seed} | {row(config, task, model)} |", flush=True)
+            if config.position == "rpe-square":  # the others have no anchors
+                print(f"| {dropout_of(config)} | {config.seed} | {row(config, task, model)} |", flush=True)
 
 
 def dropout_of(config: RunConfig) -> str:
     rates = {place: config.model_options.dropout_of(place) for place in PLACES}
-    return ", ".join(f"{place} {rate:g}" for place, rate in rates.items() if rate) or "none"
+    label = ", ".join(f"{place} {rate:g}" for place, rate in rates.items() if rate) or "none"
+    return label + "".join(f", {name}" for name in ("null_key", "log_length") if getattr(config.model_options, name))
 
 
 def row(config: RunConfig, task: Task, model: GPT) -> str:

@@ -25,7 +25,7 @@ SHORT = ("--steps", "50", "--seeds", "0-1", "--test-scales", "1-6", "--set", "te
 EVERY_STEP = ("--set", "train.evaluate_every=1")
 LEFT_OUT = {
     *("seconds", "commit", "command", "version", "machine", "sha256", "report", "figure", "figures", "out"),
-    *("folder", "stored", "expected_seconds", "path"),
+    *("folder", "stored", "expected_seconds", "path", "precision"),
 }
 TOLERANCE = 1e-4
 """Relative, on losses and gradients after up to 50 steps: rounding grows on the way."""

@@ -7,15 +7,16 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ldhd.files import BadFileError, read_tensors, remove_leftovers, write_bytes, write_tensors
+from ldhd.files import BadFileError, remove_leftovers, write_bytes
+from ldhd.tensors import read_tensors, write_tensors
 
 TENSORS = {"a": torch.arange(6.0).view(2, 3), "b": torch.tensor([1, 2])}
 
 
 def test_round_trip(tmp_path):
     write_tensors(tmp_path / "x", TENSORS, {"step": 3})
-    tensors, metadata = read_tensors(tmp_path / "x")
-    assert metadata == {"step": 3}
+    tensors, header = read_tensors(tmp_path / "x")
+    assert header.metadata == {"step": 3}
     assert all(torch.equal(tensors[name], TENSORS[name]) for name in TENSORS)
 
 
@@ -29,10 +30,10 @@ def test_no_altered_bit_goes_unnoticed(tmp_path, place, bit):
     content[place % len(content)] ^= 1 << bit
     path.write_bytes(content)
     try:
-        tensors, metadata = read_tensors(path)
+        tensors, header = read_tensors(path)
     except BadFileError:
         return
-    assert metadata == {"step": 3}
+    assert header.metadata == {"step": 3}
     assert {name: tensor.tolist() for name, tensor in tensors.items()} == {
         name: tensor.tolist() for name, tensor in TENSORS.items()
     }

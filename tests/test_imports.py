@@ -11,6 +11,7 @@ SOURCE = Path(ldhd.__file__).parent
 LEVELS = [
     {"seeds", "names", "parsing", "process", "statistics"},
     {"files", "lease"},
+    {"tensors"},
     {"boolean", "tasks", "positions"},
     {"model"},
     {"train", "evaluate", "predict", "theory"},

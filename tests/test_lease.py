@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from ldhd.lease import HeldError, Lease, holding
+from ldhd.lease import HeldError, Lease, LostError, Waiting, holding
 from ldhd.process import Interrupted
 
 
@@ -144,3 +144,62 @@ def test_of_many_who_try_at_once_one_owns_the_folder_at_a_time(tmp_path):
         thread.join(60)
     assert (max(most), len(turns)) == (1, 240)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_owner_checks_that_the_lease_is_still_its_own(tmp_path):
+    lease = Lease(tmp_path)
+    with pytest.raises(LostError):
+        lease.check()
+    assert lease.take()
+    words = set()
+    for _ in range(3):
+        lease.check()
+        words.add((tmp_path / "lease").read_text())
+    assert len(words) == 3  # a copy that is restored later does not know the newest
+    (tmp_path / "lease").unlink()
+    with pytest.raises(LostError, match="now belongs to another process"):
+        lease.check()
+    assert Lease(tmp_path).take()
+    lease.release()
+    assert (tmp_path / "lease").exists()
+
+
+def test_a_copy_of_the_owner_stops_it_or_is_stopped(tmp_path):
+    lease = Lease(tmp_path)
+    assert lease.take()
+    reader, writer = os.pipe()
+    pid, number = os.fork(), lease._process
+    if pid == 0:
+        os.getpid = lambda: number  # as in a snapshot of the machine
+        lease.check()
+        os.write(writer, b"the copy was first")
+        os._exit(0)
+    assert os.read(reader, 100) == b"the copy was first"
+    os.waitpid(pid, 0)
+    with pytest.raises(LostError):
+        lease.check()
+    lease.release()
+    assert (tmp_path / "lease").exists()
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("absent")])
+def test_what_is_no_file_is_no_lease(tmp_path, make):
+    make(tmp_path / "lease")
+    with pytest.raises(OSError, match="is no file of a lease but something else"):
+        Lease(tmp_path).take()
+    assert not (tmp_path / "absent").exists()
+
+
+def test_waiting_is_told_and_ends(tmp_path, owner):
+    os.kill(owner.pid, signal.SIGSTOP)
+    os.waitpid(owner.pid, os.WUNTRACED)
+    with pytest.warns(UserWarning, match=f"on which process {owner.pid} on .* works, which is stopped"):
+        Waiting(tmp_path, tell=-1).look()
+    waiting = Waiting(tmp_path, patience=0.01)
+    waiting.look()
+    (tmp_path / "metrics.jsonl").touch()
+    time.sleep(0.02)
+    waiting.look()  # something has changed
+    time.sleep(0.02)
+    with pytest.raises(ValueError, match="is waited for no longer"):
+        waiting.look()

@@ -16,3 +16,11 @@ def test_torture_at_a_small_size():
     assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout
     assert ended.stdout.splitlines()[-1].split() == ["0", "violations"]
     assert ended.stdout.count(": 0 violations") == len(PARTS) + 1
+
+
+def test_hostile_folders_and_strange_owners_at_a_small_size():
+    parts = ["hostile_folders", "strange_files", "stopped_owners", "clones"]
+    command = [sys.executable, str(Path(__file__).with_name("torture.py")), "0.8", *parts]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout
+    assert ended.stdout.count(": 0 violations") == len(parts)

@@ -24,6 +24,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+import torture_hostile
+import torture_owners
 from ldhd.cli import main
 from ldhd.experiments import RunConfig, RunFolder, load_run, make_config, run, runner
 from ldhd.files import BadFileError
@@ -545,6 +547,10 @@ PARTS = (
     sweeps_on_one_folder,
     files_in_the_way,
     malformed_configs,
+    torture_hostile.hostile_folders,
+    torture_hostile.strange_files,
+    torture_owners.stopped_owners,
+    torture_owners.clones,
 )
 
 
@@ -559,7 +565,7 @@ def torture(share: float = 1.0, names: Sequence[str] = ()) -> int:
             print(f"{part.__name__.replace('_', ' ')}: {len(wrong)} violations, {time.monotonic() - begun:.0f} s")
             for line in wrong[:10]:
                 print(f"  {line}")
-    for what, number in counts.items():
+    for what, number in (counts + torture_hostile.counts + torture_owners.counts).items():
         print(f"{number:6d} {what}")
     print(f"{total:6d} violations")
     return total

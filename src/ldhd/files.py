@@ -1,31 +1,130 @@
-"""Files with a digest, of JSON or tensors, written atomically: to a temporary file, which is flushed and renamed."""
+"""Files of JSON with a digest, written atomically, and read without trust in whoever wrote them.
+
+A file is written to a temporary one, which is flushed and renamed. What is read must be a regular file of limited size,
+and JSON is parsed only if its values fit into `LARGEST_DOCUMENT`; everything else raises BadFileError with one line.
+"""
 
 import contextlib
+import errno
 import hashlib
 import json
+import lzma
 import os
 import re
+import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-import safetensors
-import safetensors.torch
-from torch import Tensor
+from typing import Any, BinaryIO
 
 LEFTOVER = re.compile(r"\..+\.\w{8}")
 """The names that `write_bytes` gives to files it has not finished."""
 SEAL = ', "sha256": "'
 """What comes before the digest of a line."""
 
+MEBIBYTE = 2**20
+LARGEST_FILE = 64 * MEBIBYTE
+"""Size of the largest file of JSON that is read, in bytes."""
+LARGEST_DOCUMENT = 128 * MEBIBYTE
+"""Memory that the values of one file of JSON, or of one line of a packed study, may take."""
+LARGEST_STUDY = 512 * MEBIBYTE
+"""Memory that the lines of one file of a packed study may take."""
+LINE_OVERHEAD = 256
+"""What keeping a line takes besides its content."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+KINDS = {
+    **{stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"},
+    **{stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"},
+}
+
+Guard = Callable[[], None]
+"""Called just before a written file gets its name; raises an exception if it must not."""
+
 
 class BadFileError(ValueError):
-    """A file that was truncated, altered, or belongs to something else."""
+    """A file that was truncated, altered, is not what it should be, or belongs to something else."""
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Replace `path` by `content` at once; a crash leaves the old file or the new one."""
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file, or a link to one, for reading; BadFileError if it is something else."""
+    try:
+        _check_regular(path, path.stat())  # before opening it: that of a pipe waits, and that of a device may act
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = os.fdopen(descriptor, "rb")
+        _check_regular(path, os.fstat(descriptor))
+        return file
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as error:
+        raise BadFileError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _check_regular(path: Path, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise BadFileError(f"{path} is {KINDS.get(stat.S_IFMT(found.st_mode), 'something else')}, not a regular file")
+
+
+def read_bytes(path: Path, largest: int = LARGEST_FILE) -> bytes:
+    """Return the content of a regular file of at most so many bytes."""
+    with open_regular(path) as file, _reading(path):
+        size = os.fstat(file.fileno()).st_size
+        if size > largest:
+            raise BadFileError(f"{path} is larger than {largest // MEBIBYTE} MiB and is not read")
+        content = file.read(size + 1)
+    if len(content) > size:  # it grows, or is no file on a disk
+        raise BadFileError(f"{path} holds more than its {size} bytes")
+    return content
+
+
+def stored_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a packed study, those of a file `.xz` decompressed, up to `LARGEST_STUDY` in all."""
+    left, pieces = LARGEST_STUDY, list[bytes]()
+    with open_regular(path) as file, _reading(path):
+        for block in _decompressed(file) if path.suffix == ".xz" else iter(lambda: file.read(MEBIBYTE), b""):
+            first, *others = block.split(b"\n")
+            pieces.append(first)
+            left -= len(block) + LINE_OVERHEAD * len(others)
+            if left < 0 or len(pieces) > LARGEST_FILE // MEBIBYTE:
+                raise BadFileError(f"{path} is too large: it may hold {LARGEST_STUDY // MEBIBYTE} MiB in all")
+            for other in others:
+                yield b"".join(pieces)
+                pieces = [other]
+    if any(pieces):
+        yield b"".join(pieces)
+
+
+def _decompressed(file: BinaryIO) -> Iterator[bytes]:
+    decoder = lzma.LZMADecompressor(memlimit=LARGEST_FILE)
+    while not decoder.eof:
+        block = file.read(MEBIBYTE) if decoder.needs_input else b""
+        if decoder.needs_input and not block:
+            raise EOFError("it is cut off")
+        yield decoder.decompress(block, MEBIBYTE)
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise BadFileError(f"{path} is damaged or cannot be read: {error}") from None
+
+
+def write_bytes(path: Path, content: bytes, guard: Guard = lambda: None) -> None:
+    """Replace `path` by `content` at once; a crash leaves the old file or the new one.
+
+    `guard` may refuse this at the last moment. An error of the system names the file.
+    """
+    try:
+        _write(path, content, guard)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:  # the system does not say of which file it speaks
+            advice = "; free some space, then repeat the command" if error.errno in FULL else ""
+            raise OSError(error.errno, f"{os.strerror(error.errno)}{advice}", str(path)) from None
+        raise
+
+
+def _write(path: Path, content: bytes, guard: Guard) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -34,6 +133,7 @@ def write_bytes(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(0o644)
+        guard()
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -55,31 +155,43 @@ def remove_leftovers(folder: Path) -> None:
 
 def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the value with `sha256`, the digest of all other fields (as JSON with sorted keys, without spaces)."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
-    return {**value, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    return {**value, "sha256": hashlib.sha256(_canonical(value, "the value").encode()).hexdigest()}
 
 
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
+def _canonical(value: Mapping[str, Any], source: object) -> str:
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    except RecursionError:
+        raise BadFileError(f"{source} is nested too deeply") from None
+
+
+def write_json(path: Path, value: Mapping[str, Any], guard: Guard = lambda: None) -> None:
     """Write a JSON object with its digest."""
-    write_value(path, sealed(value))
+    write_value(path, sealed(value), guard)
 
 
-def write_value(path: Path, value: Mapping[str, Any]) -> None:
+def write_value(path: Path, value: Mapping[str, Any], guard: Guard = lambda: None) -> None:
     """Write a JSON object as it is."""
-    write_bytes(path, (json.dumps(value, indent=2) + "\n").encode())
+    write_bytes(path, (json.dumps(value, indent=2) + "\n").encode(), guard)
 
 
 def unsealed(value: Mapping[str, Any], source: object) -> dict[str, Any]:
     """Return what was `sealed`, without its digest; BadFileError if that does not match. A digest may be absent."""
-    rest = {key: item for key, item in value.items() if key != "sha256"}
-    if value.get("sha256") not in (None, sealed(rest)["sha256"]):
+    unsealed_text(value, source)
+    return {key: item for key, item in value.items() if key != "sha256"}
+
+
+def unsealed_text(value: Mapping[str, Any], source: object) -> str:
+    """Return the text of JSON of what was `sealed`, without its digest, as `unsealed` checks it."""
+    text = _canonical({key: item for key, item in value.items() if key != "sha256"}, source)
+    if value.get("sha256") not in (None, hashlib.sha256(text.encode()).hexdigest()):
         raise BadFileError(f"{source} was altered: its digest does not match")
-    return rest
+    return text
 
 
 def load_json(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file as it is, its digest unchecked."""
-    return parse_object(path.read_bytes(), path)
+    return parse_object(read_bytes(path), path)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -87,7 +199,7 @@ def read_json(path: Path) -> dict[str, Any]:
     return unsealed(load_json(path), path)
 
 
-def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
+def write_lines(path: Path, rows: list[dict[str, Any]], guard: Guard = lambda: None) -> None:
     """Write a line of JSON for each row; its last field, `sha256`, is the digest of all lines so far without theirs."""
     digest = hashlib.sha256()
     lines = []
@@ -95,12 +207,13 @@ def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
         line = json.dumps(row)
         digest.update(line.encode())
         lines.append(f'{line[:-1]}{SEAL}{digest.hexdigest()}"}}\n')
-    write_bytes(path, "".join(lines).encode())
+    write_bytes(path, "".join(lines).encode(), guard)
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """Return the rows that `write_lines` wrote; BadFileError if one was altered, or is missing before others."""
-    content = path.read_bytes()
+    content = read_bytes(path)
+    _check_memory(content, path)
     if content and not content.endswith(b"\n"):
         raise BadFileError(f"{path} is cut off: its last line has no end")
     lines = content.split(b"\n")[:-1]
@@ -120,8 +233,9 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def parse_object(content: bytes, source: object) -> dict[str, Any]:
     """Parse a JSON object; BadFileError, which names `source`, if it is none."""
+    _check_memory(content, source)
     try:
-        value = json.loads(content)
+        value = json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise BadFileError(f"{source} is not whole: {error}") from None
     if not isinstance(value, dict):
@@ -129,34 +243,12 @@ def parse_object(content: bytes, source: object) -> dict[str, Any]:
     return value
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
-    """Write a safetensors file whose metadata contain a digest of everything in it."""
-    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    text = json.dumps(metadata)
-    # one entry only: safetensors writes several in no fixed order, and equal runs should give equal bytes
-    write_bytes(path, safetensors.torch.save(contiguous, {"ldhd": _digest(contiguous, text) + text}))
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Return the tensors and metadata that `write_tensors` wrote; BadFileError if their digest does not match."""
-    try:
-        with safetensors.safe_open(str(path), framework="pt") as file:
-            stored = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        digest, text = stored["ldhd"][:64], stored["ldhd"][64:]
-        if digest != _digest(tensors, text):
-            raise BadFileError(f"{path} was altered: its digest does not match")
-        return tensors, json.loads(text)
-    except (FileNotFoundError, BadFileError):
-        raise
-    except Exception as error:
-        raise BadFileError(f"{path} is not a whole ldhd tensor file: {error}") from None
-
-
-def _digest(tensors: Mapping[str, Tensor], text: str) -> str:
-    digest = hashlib.sha256(text.encode())
-    for name in sorted(tensors):
-        tensor = tensors[name]
-        digest.update(f"{name}:{tensor.dtype}:{tuple(tensor.shape)};".encode())
-        digest.update(tensor.numpy().tobytes())
-    return digest.hexdigest()
+def _check_memory(content: bytes, source: object) -> None:
+    """BadFileError if the Python values of a text of JSON would take more than `LARGEST_DOCUMENT`."""
+    sizes = {b"[": 64, b"{": 240, b'"': 32, b",": 40, b"\n": 64}
+    if len(content) + sum(size * content.count(sign) for sign, size in sizes.items()) > LARGEST_DOCUMENT:
+        raise BadFileError(f"{source} is too large: it may take {LARGEST_DOCUMENT // MEBIBYTE} MiB of memory")

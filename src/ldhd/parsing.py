@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
 
 SCALES = range(1, 100_001)
 SEEDS = range(2**63)
@@ -41,6 +43,12 @@ def spans(numbers: Iterable[int]) -> list[tuple[int, int]]:
         else:
             found.append((number, number))
     return found
+
+
+def evenly(values: Sequence[Value], most: int) -> list[Value]:
+    """Return at most so many of the values, evenly chosen, the first and the last among them."""
+    last = len(values) - 1
+    return list(values) if last < most else [values[round(k * last / (most - 1))] for k in range(most)]
 
 
 def format_range(numbers: Iterable[int]) -> str:

@@ -1,9 +1,12 @@
 """What concerns a whole process: its interruption, its warnings, its threads, and how it keeps memory."""
 
+import contextlib
 import ctypes
+import gc
 import platform
 import sys
 import warnings
+from collections.abc import Iterator
 
 GIBIBYTE = 2**30
 # names of the C library's mallopt, from malloc.h
@@ -14,9 +17,43 @@ class Interrupted(Exception):  # noqa: N818
     """A run was asked to stop; what it had done is kept."""
 
 
+class LostPeerError(OSError):
+    """Another process of torchrun has ended, so that this one cannot go on."""
+
+
+OUT_OF_MEMORY = (
+    "out of memory; use smaller scales, fewer --instances or --workers, a smaller train.batch_size or a smaller model"
+)
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Return whether an error means that memory could not be had, from Python or from torch."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and ("can't allocate memory" in str(error) or "out of memory" in str(error))
+
+
 def warn_in_one_line() -> None:
     """Print a warning as one line on standard error, without Python's place and source line."""
-    warnings.showwarning = lambda message, *_: print(f"ldhd: warning: {message}", file=sys.stderr)
+    warnings.showwarning = lambda message, *_: print(f"ldhd: warning: {one_line(str(message))}", file=sys.stderr)
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line that a terminal shows as it is, with escapes for signs that cannot be printed."""
+    words = " ".join(text.split())
+    return words if words.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words)
+
+
+@contextlib.contextmanager
+def without_collection() -> Iterator[None]:
+    """Do not look for garbage within this context, where very many objects are made that stay."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def prepare(threads: int) -> None:

@@ -97,3 +97,10 @@ def paired(first: dict[int, float], second: dict[int, float]) -> Paired | None:
 
     p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0  # ties are left out of both counts
     return Paired(seeds, mean_interval(differences), wins, losses, p)
+
+
+def mcnemar(wins: int, losses: int) -> float:
+    """Return the p value of McNemar's exact two-sided test: one of two was right alone so often, the other so often."""
+    from scipy.stats import binomtest
+
+    return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0

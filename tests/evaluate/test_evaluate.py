@@ -3,8 +3,12 @@
 import pytest
 import torch
 
+from ldhd.evaluate import decode as decode_module
 from ldhd.evaluate import evaluate, greedy, score, trace
+from ldhd.evaluate.accuracy import answers
 from ldhd.evaluate.decode import pad
+from ldhd.experiments import make_config
+from ldhd.experiments.loading import new_model
 from ldhd.model import GPT, ModelConfig
 from ldhd.positions import RPE, Rotary, RPESquare, Sum
 from ldhd.tasks import TASKS
@@ -157,3 +161,19 @@ def test_trace_leaves_no_hooks_behind():
     model = tiny(RPESquare)
     trace(model, COPY.read("b1="))
     assert not any(module._forward_hooks for module in model.modules())
+
+
+@pytest.mark.parametrize("position", ["latent-window", "rpe-square", "rope"])
+def test_long_prompts_are_read_part_by_part_with_the_same_result(monkeypatch, position):
+    config = make_config("copy", position, model="small", settings={"model.layers": 1})
+    model = new_model(config)
+    prompts = [encode(COPY.sample(40, torch.Generator().manual_seed(seed)).prompt) for seed in range(3)]
+    whole = greedy(model, prompts, 20)
+    monkeypatch.setattr(decode_module, "READ_AT_ONCE", 7)
+    assert greedy(model, prompts, 20) == whole
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_starts():
+    model = new_model(make_config("copy", "rope", settings={"model.layers": 2}))
+    with pytest.raises(ValueError, match="attention over 200002 tokens would need"):
+        answers(model, ["b" + "1" * 100_000 + "="], 100_000)

@@ -154,7 +154,7 @@ class TestConfig:
             ({"settings": {"model.dimension": 10**18}}, "cannot be built|parameters, more than"),
             ({"settings": {"train.batch_size": 10**20}}, "train.batch_size: "),
             ({"model": "gpt5"}, "unknown model 'gpt5'; choose from small"),
-            ({"train_scales": (0, 1)}, "train_scales start at 1, got 0"),
+            ({"train_scales": (0, 1)}, r"train_scales\.0: Input should be greater than or equal to 1, got 0"),
             ({"test_scales": (3, 2)}, "test_scales must rise"),
             ({"device": "abacus"}, "device: "),
             ({"settings": {"train.speed": 3}}, "there is no setting 'train.speed'; there are train.steps, "),
@@ -234,7 +234,7 @@ class TestOwnParts:
         config = tiny(f"{own_module}:Mine", f"{own_module}:Reverse")
         record = run(config, tmp_path / "runs")
         assert record.task == f"{own_module}:Reverse"
-        assert load_run(tmp_path / "runs" / config.hash)[1].name == "reverse"
+        assert load_run(tmp_path / "runs" / config.hash, trust=True)[1].name == "reverse"
 
     @pytest.mark.parametrize(
         ("name", "message"),
@@ -281,6 +281,7 @@ class TestRun:
         assert names == {
             "config.json",
             "record.json",
+            "start.json",
             "trace.json",
             "metrics.jsonl",
             "model.safetensors",
@@ -293,7 +294,7 @@ class TestRun:
         assert record.model == "small(heads=2, dimension=16)"
         assert (record.steps, record.train_scales, record.command) == (8, [1, 2], "ldhd run copy")
         contract = {"hash", "task", "position", "model", "seed", "train_scales", "fitted", "results", "steps"}
-        contract |= {"seconds", "threads", "version", "commit", "command", "sha256"}
+        contract |= {"seconds", "threads", "precision", "version", "commit", "command", "sha256"}
         assert set(json.loads((folder / "record.json").read_text())) == contract
         assert set(json.loads((folder / "record.json").read_text())["results"][0]) == {
             "scale",

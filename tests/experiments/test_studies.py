@@ -1,5 +1,6 @@
 """Packed studies: nothing is lost, everything reads them as it reads run folders, and damage is noticed."""
 
+import contextlib
 import json
 import lzma
 import shutil
@@ -138,8 +139,11 @@ def test_damage_is_noticed(study, name):
     content = (study / name).read_bytes()
     place = content.index(b'"seed":') + 7 if name == "runs.jsonl" else len(content) // 2
     (study / name).write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-    with pytest.raises(BadFileError, match=name):
-        [run.stored.metrics() for run in read_runs(study)]
+    said = []
+    for found in read_runs(study, said.append):
+        with contextlib.suppress(FileNotFoundError):
+            found.stored.metrics()
+    assert [name in str(problem) for problem in said] == [True]
     found = find_runs([study])
     [found.metrics(run.record.hash) for run in found.finished]
     assert len(found.problems) == 1
@@ -175,13 +179,14 @@ def test_commands(study, capsys, tmp_path):
 
 def test_committed_results_are_read():
     """Every stored run is finished for a sweep and has its learning curve."""
-    studies = {}
-    for stored in read_runs(RESULTS):
+    studies, said = {}, []
+    for stored in read_runs(RESULTS, said.append):
         folder = stored.stored.path.parent
         study = studies.setdefault(folder, Study(folder))
         assert study.finished(stored.config) == stored.record
         assert stored.stored.metrics()[-1]["step"] == stored.record.steps
     assert len(studies) > 5
+    assert said == []
 
 
 def test_committed_results_are_few_files():

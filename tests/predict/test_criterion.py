@@ -51,7 +51,8 @@ def constraints(task, position, slot, scales, training, known=()):
             ]
             null = ("null", kind(text[j]))
             if needs[slot] is None:
-                found |= {(null, cells[i]) for i in range(j)}
+                left = {needs.get(other) for other in known}  # where only these are read, subtracting leaves nothing
+                found |= {(null, cells[i]) for i in range(j) if i not in left}
                 continue
             needed, elsewhere = cells[needs[slot]], {needs.get(other) for other in known}
             others = (i for i in range(j) if i != needs[slot] and not (i in elsewhere and cells[i] == needed))
@@ -143,21 +144,24 @@ def test_one_head_against_the_definition(name, position, subtracted):
 
 
 def test_fixed_scores_let_the_nearer_win():
-    """With ALiBi the last digit before `=` can be found at any distance, the first cannot."""
+    """With ALiBi the last digit before `=` and one right after a delimiter are found at any distance, others not."""
     last = parse_description('format = "b x:n + y:m = z e"\n[needs]\nx = "y[m-1]"\n', "last")
     first = parse_description('format = "b x:n + y:m = z e"\n[needs]\nx = "x[0]"\n', "first")
+    third = parse_description('format = "b x:n + y:m = z e"\n[needs]\nx = "x[2]"\n', "third")
     before = parse_description('format = "b x:n + y:m = z e"\n[needs]\nx = "x[n-1]"\n', "before")
     alibi = make("alibi")
-    assert predict(last, alibi, (1, 2), range(1, 6), 1).verdict == "fails"  # at `e` the answer stands nearer
-    assert predict(last, alibi, (1, 2), range(1, 6), 2).verdict == "generalises"
-    assert predict(first, alibi, (1, 2), range(1, 6), 2).verdict == "fails"
-    assert predict(before, alibi, (1, 2), range(1, 6), 2).verdict == "generalises"
+    assert predict(last, alibi, (1, 2), range(1, 6), 1).softmax == "fails"  # at `e` the answer stands nearer
+    assert predict(last, alibi, (1, 2), range(1, 6), 2).softmax == "generalises"
+    assert predict(first, alibi, (1, 2), range(1, 6), 1).softmax == "fails"
+    assert predict(first, alibi, (1, 2), range(1, 6), 2).softmax == "generalises"  # marked as right after `b`
+    assert predict(third, alibi, (1, 2, 3), range(1, 6), 2).softmax == "fails"
+    assert predict(before, alibi, (1, 2), range(1, 6), 2).softmax == "generalises"
 
 
 def test_a_token_that_is_the_only_one_of_its_kind_can_read_for_the_others():
     """`+` stands next to the last digit before it, at any length; the answer's tokens do not."""
     before = parse_description('format = "b x:n + y:m = z e"\n[needs]\nx = "x[n-1]"\n', "before")
-    assert predict(before, make("rpe"), (1, 2), range(1, 6), 1).verdict == "fails"
+    assert predict(before, make("rpe"), (1, 2), range(1, 6), 1).softmax == "fails"
     found = predict(before, make("rpe"), (1, 2), range(1, 6), 2)
-    assert found.verdict == "generalises"
+    assert found.softmax == "generalises"
     assert found.slots[0].head == "RPE; read by '+' in the first layer"

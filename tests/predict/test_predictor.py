@@ -36,71 +36,76 @@ class TestPaper:
         assert all(known.task in TASKS and known.position in POSITIONS for known in PAPER_OUTCOMES)
 
     def test_agreement(self):
-        """Softmax attention agrees with all; linear attention with all but Abacus on the five tasks."""
-        softmax, linear = set(), set()
+        """Of 32 outcomes the softmax criterion agrees with all but one, the verdict with all but four, linear with 26.
+
+        A first layer can mark the digits that addition modulo 10 needs, but RPE has noise; and Abacus sees noise where
+        the paper reports success: in our models it fails there too.
+        """
+        disagreements = {"softmax": set(), "verdict": set(), "linear": set()}
         for known in PAPER_OUTCOMES:
             scales = known.train_scales, known.test_scales
             found = predict(TASKS[known.task], make(known.position), *scales, layers=12)
-            if found.verdict != known.outcome:
-                softmax.add((known.task, known.position))
-            if found.linear != known.outcome:
-                linear.add((known.task, known.position))
-        assert softmax == set()
-        assert linear == {(task, "abacus") for task in ("addition", "copy", "parity", "multiplication", "division")}
+            for kind, pairs in disagreements.items():
+                if getattr(found, kind).replace("does not fit", "fails") != known.outcome:
+                    pairs.add((known.task, known.position))
+        abacus = {(task, "abacus") for task in ("addition", "copy", "parity", "multiplication", "division")}
+        assert disagreements["softmax"] == {("addition-mod10", "rpe")}
+        assert disagreements["verdict"] == abacus - {("addition", "abacus")}
+        assert disagreements["linear"] == abacus | {("addition-mod10", "rpe")}
 
 
 class TestVerdicts:
     def test_copy(self):
-        assert verdict("copy", make("rpe")).verdict == "fails"
-        assert verdict("copy", make("rpe-square")).verdict == "generalises"
-        assert verdict("copy", make("none"), 2).verdict == "fails"
+        assert verdict("copy", make("rpe")).softmax == "fails"
+        assert verdict("copy", make("rpe-square")).softmax == "generalises"
+        assert verdict("copy", make("none"), 2).softmax == "fails"
 
     def test_the_second_layer_tells_the_one_digit_operand_from_the_others(self):
         for task in ("multiplication", "division"):
             found = predict_layers(TASKS[task], make("rpe-square"), range(1, 6), TEN, (1, 2, 12))
-            assert [one.verdict for one in found] == ["fails", "generalises", "generalises"]
+            assert [one.softmax for one in found] == ["fails", "generalises", "generalises"]
             assert not found[0].explains_training
             assert "tokens marked in the first layer" in {slot.slot: slot.head for slot in found[1].slots}["x"]
 
     def test_one_layer_is_enough_if_the_key_knows_its_place_too(self):
         both = Sum([RPESquare(8, 2), RPEAbsolute(8, 2)])
-        assert verdict("multiplication", both).verdict == "generalises"
-        assert verdict("multiplication", RPEAbsolute(8, 2)).verdict == "fails"
+        assert verdict("multiplication", both).softmax == "generalises"
+        assert verdict("multiplication", RPEAbsolute(8, 2)).softmax == "fails"
 
     def test_what_another_head_reads_alone_can_be_subtracted(self):
         """The first digit of the long operand is as far from its delimiter as the one-digit operand is from `b`."""
         for task, absolute in (("multiplication", True), ("division", "start")):
             found = verdict(task, make("latent-window", absolute=absolute))
-            assert found.verdict == "generalises"
+            assert found.softmax == "generalises"
             assert {slot.slot for slot in found.slots if "is subtracted" in slot.head} == {"y", "y_previous"}
-            assert verdict(task, make("latent-window", absolute=False)).verdict == "fails"  # nothing reads it alone
+            assert verdict(task, make("latent-window", absolute=False)).softmax == "fails"  # nothing reads it alone
 
     def test_offsets_are_what_carries_abacus(self):
         without = verdict("copy", make("abacus", max_offset=0))
         assert (without.verdict, without.max_scale) == ("fails", 5)
-        assert verdict("copy", make("abacus", max_offset=4)).max_scale == 9
-        assert verdict("copy", make("abacus", max_offset=5)).verdict == "generalises"
+        assert verdict("copy", make("abacus", max_offset=4)).softmax == "fails"
+        assert verdict("copy", make("abacus", max_offset=5)).softmax == "generalises"
 
     def test_alignment_is_what_rpe_needs(self):
-        assert verdict("addition", make("rpe")).verdict == "fails"
-        assert verdict("addition-aligned", make("rpe")).verdict == "generalises"
+        assert verdict("addition", make("rpe")).softmax == "fails"
+        assert verdict("addition-aligned", make("rpe")).softmax == "generalises"
         absolute = verdict("addition-aligned", make("absolute"))
         assert (absolute.verdict, absolute.max_scale) == ("fails", 5)
         assert "with one content only" in absolute.witness.words
 
     def test_parity_without_its_steps_is_carried_by_none(self):
         for name in POSITIONS:
-            assert verdict("parity-direct", make(name), 2).verdict == "fails"
+            assert verdict("parity-direct", make(name), 2).softmax == "fails"
 
     def test_clipping_removes_the_risk(self):
         assert verdict("copy", RPESquare(8, 2, max_distance=2)).risk == 0
         assert verdict("copy", RPESquare(8, 2, max_distance=100)).risk > 0.4
 
     def test_too_much_clipping_merges_what_is_needed(self):
-        assert verdict("copy", RPESquare(8, 2, max_distance=1)).verdict == "fails"
+        assert verdict("copy", RPESquare(8, 2, max_distance=1)).softmax == "fails"
 
     def test_nothing_to_carry_is_no_failure(self):
-        assert verdict("copy", make("abacus", max_offset=0), test=(1, 2, 3)).verdict == "generalises"
+        assert verdict("copy", make("abacus", max_offset=0), test=(1, 2, 3)).softmax == "generalises"
 
     @pytest.mark.parametrize("task", ["copy", "addition-mod10"])
     def test_it_holds_up_to_the_largest_scale_and_not_beyond(self, task):
@@ -109,15 +114,15 @@ class TestVerdicts:
             if whole.explains_training:
                 up_to = verdict(task, make(name), 2, test=range(1, whole.max_scale + 1))
                 assert up_to.verdict == "generalises"
-            if whole.verdict == "fails":
+            if whole.verdict != "generalises":
                 beyond = range(1, min(whole.max_scale, 9) + 2)
-                assert verdict(task, make(name), 2, test=beyond).verdict == "fails"
+                assert verdict(task, make(name), 2, test=beyond).verdict != "generalises"
             assert whole.max_scale == min(slot.max_scale for slot in whole.slots)
 
     def test_aligned_strings_are_padded_to_the_largest_test_scale(self):
         """So a verdict for one range of scales says nothing about another: wider strings exceed T5's exact buckets."""
-        assert verdict("addition-aligned", make("t5"), 2, test=range(1, 7)).verdict == "generalises"
-        assert verdict("addition-aligned", make("t5"), 2, test=range(1, 8)).verdict == "fails"
+        assert verdict("addition-aligned", make("t5"), 2, test=range(1, 7)).softmax == "generalises"
+        assert verdict("addition-aligned", make("t5"), 2, test=range(1, 8)).softmax == "fails"
         for name in ("none", "rope", "rpe", "rpe-square", "abacus"):
             assert (
                 verdict("addition-aligned", make(name), 2).verdict
@@ -222,7 +227,7 @@ class TestUserTasks:
             def relation(self, tokens, j, i):
                 return ("near", j - i) if j - i < 2 else "far"
 
-        assert verdict("copy", LastDigits(8, 2)).verdict == "fails"
+        assert verdict("copy", LastDigits(8, 2)).verdict == "does not fit"
 
 
 @st.composite

@@ -1,6 +1,7 @@
 """Run folders made by hand, as runs write them, without training."""
 
 import math
+from hashlib import sha256
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import Record, make_config
@@ -12,7 +13,8 @@ TRAIN, TEST = (1, 2, 3, 4), (1, 2, 3, 4, 5, 6, 8)
 
 
 def config_of(task="copy", position="rpe-square", seed=0, **given):
-    given = {"train_scales": TRAIN, "test_scales": TEST} | given
+    given = {"train_scales": TRAIN, "test_scales": TEST, "steps": 400} | given
+    given["settings"] = {"test_instances": 100} | given.get("settings", {})
     return make_config(task, position, seed=seed, built=False, **given)
 
 
@@ -42,8 +44,8 @@ def plain_record(position="rpe", seed=0, exact=(1.0, 0.0), fitted=True, model="s
         for scale, value in zip((5, 10), exact, strict=True)
     ]
     return Record(
-        hash=f"{position}{seed}{model}", task="copy", position=position, model=model, seed=seed,
-        train_scales=[1, 2, 3, 4, 5],
+        hash=sha256(f"{position}{seed}{model}".encode()).hexdigest()[:12],
+        task="copy", position=position, model=model, seed=seed, train_scales=[1, 2, 3, 4, 5],
         fitted=fitted, results=results, steps=1, seconds=1.0, threads=1, version="0", commit=None, command="",
     )  # fmt: skip
 

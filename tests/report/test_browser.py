@@ -26,8 +26,9 @@ def browser():
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     write_sample(folder / "runs")
-    evil = config_of().model_copy(update={"task": f"m:{EVIL}", "position": EVIL})
-    write_run(folder / "runs", evil, record_of(evil, command=EVIL), trace=trace_of() | {"output": EVIL})
+    evil = config_of("division").model_copy(update={"position_options": {"rpe-square": {"hard": EVIL}}})
+    record = record_of(evil, command=EVIL).model_copy(update={"version": EVIL, "model": EVIL})
+    write_run(folder / "runs", evil, record, trace=trace_of() | {"output": EVIL})
     given = {"ledger": LEDGER, "predictions": PREDICTIONS, "benchmarks": [BENCH]}
     return write_report([folder / "runs"], folder / "report.html", title=EVIL, **given).path
 

@@ -3,13 +3,17 @@
 import json
 import re
 import warnings
+from pathlib import Path
 
 import pytest
 from plotly.offline import get_plotlyjs
 
 from contracts.command import ldhd
-from ldhd.experiments.groups import Group
+from ldhd.experiments.groups import Group, group_runs
 from ldhd.files import write_json
+from ldhd.positions import POSITIONS
+from ldhd.report import sections
+from ldhd.report.documents import read_document
 from ldhd.report.html import write_report
 from ldhd.report.page import headline
 from report.samples import (
@@ -17,7 +21,9 @@ from report.samples import (
     LEDGER,
     PREDICTIONS,
     config_of,
+    grouped,
     metrics_of,
+    plain_record,
     record_of,
     trace_of,
     write_run,
@@ -127,8 +133,11 @@ def test_unfitted_seeds_are_kept_marked_and_explained(sample):
 def test_predictions_stand_beside_what_was_measured(sample):
     said = text_of(sample[1])
     # none stood before the runs, which name no commit and have other scales than the paper's
-    assert "in-sample (as the paper reports) 0 hits, 0 misses, 0 open, 0 not registered" in said
-    assert "out-of-sample (on what the paper does not report) 0 hits, 0 misses, 0 open, 3 not registered" in said
+    assert "in-sample (as the paper reports) 0 hits, 0 misses, 0 declined, 0 open, 0 not registered" in said
+    assert (
+        "out-of-sample (on what the paper does not report) 0 hits, 0 misses, 0 declined, 0 open, 3 not registered"
+        in said
+    )
     assert "Of 3 settings measured here 3 are among the 4 predictions given." in said
     assert "copy rpe max_distance=1024 2 1-4, to 8 generalises fails 3 seeds miss not registered b1= &amp; b2=" in said
     assert "two tokens, one relation" in said
@@ -162,17 +171,24 @@ def test_the_config_of_a_cell_is_written_once(sample):
 
 
 def test_what_users_wrote_is_text(tmp_path):
-    """Names, commands, traces and titles cannot become elements or end the script they stand in."""
+    """Options, commands, traces and titles cannot become elements or end their script; such names are refused."""
     evil = "</script><script>hacked=1</script><img src=x onerror=hacked=1>"
-    config = config_of().model_copy(update={"task": f"m:{evil}", "position": evil})
-    record = record_of(config, command=f"ldhd run {evil}").model_copy(update={"version": evil, "commit": evil})
+    config = config_of().model_copy(update={"position_options": {"rpe-square": {"hard": evil}}})
+    record = record_of(config, command=f"ldhd run {evil}").model_copy(update={"version": evil, "model": evil})
     metrics = [row | {"needed": {evil: 0.5}} for row in metrics_of(False)]
     write_run(tmp_path / "runs", config, record, metrics, trace_of() | {"output": evil})
+    other = config_of(seed=1)
+    write_run(tmp_path / "runs", other, record_of(other))
+    named = config_of(seed=2).model_copy(update={"task": f"m:{evil}"})
+    stored = record_of(config_of(seed=2)).model_copy(update={"task": f"m:{evil}", "hash": named.hash})
+    write_run(tmp_path / "runs", named, stored)
     ledger = {"claims": [{"id": evil, "claim": evil, "verdict": evil, "correction": evil, "evidence": {"x": evil}}]}
     predictions = {"predictions": [{"task": evil, "position": evil, "verdict": evil, "witness": evil, "layers": evil}]}
     case = {"case": evil, "shape": evil, "ratio": 1.0, "spread": [1.0, 1.0], "against": evil, "measure": evil}
     given = {"ledger": ledger, "predictions": predictions, "benchmarks": [{"cases": [case], "machine": {evil: evil}}]}
-    page = write_report([tmp_path / "runs"], tmp_path / "r.html", title=evil, **given).path.read_text()
+    report = write_report([tmp_path / "runs"], tmp_path / "r.html", title=evil, **given)
+    assert (len(report.runs.finished), len(report.runs.problems)) == (2, 1)
+    page = report.path.read_text()
     assert "<script>hacked" not in page
     assert "<img" not in page.replace(get_plotlyjs(), "")
     assert page.count("&lt;script&gt;hacked=1") > 10
@@ -224,7 +240,10 @@ def test_runs_that_did_not_end_are_listed(tmp_path):
     """Only unfinished and failed runs: there is a report, and it names them."""
     write_run(tmp_path / "runs", config_of(seed=0), metrics=metrics_of())
     folder = write_run(tmp_path / "runs", config_of(seed=1))
-    write_json(folder / "failure.json", {"label": "copy seed 1", "message": "loss is <nan>", "attempts": 3})
+    write_json(
+        folder / "failure.json",
+        {"hash": folder.name, "label": "copy seed 1", "message": "loss is <nan>", "attempts": 3},
+    )
     page = write_report([tmp_path / "runs"], tmp_path / "r.html").path.read_text()
     said = text_of(page)
     assert "No finished runs." in said
@@ -270,6 +289,8 @@ def test_command_line(tmp_path, capsys):
     [
         ("{", "is not JSON"),
         ("[]", "no list 'claims'"),
+        ('{"claims": [5]}', "entry 0 of 'claims' lacks 'id'"),
+        ('{"claims": [{"id": "x", "claim": "y", "verdict": [1]}]}', "entry 0 of 'claims': verdict: Input should be"),
         ('{"claims": [{"id": "x"}]}', "entry 0 of 'claims' lacks 'claim'"),
     ],
 )
@@ -289,3 +310,41 @@ def test_nothing_to_report_is_refused_in_one_line(tmp_path, capsys, extra):
     assert (code, error.count("\n")) == (2, 1)
     assert ("absent.json" if extra else f"no runs in {tmp_path}") in error
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_of_many_cells_shows_some_and_lists_the_others(tmp_path, monkeypatch):
+    """Which are shown does not depend on their results, and the page says so."""
+    monkeypatch.setattr(sections, "MOST_CELLS", 4)
+    monkeypatch.setattr(sections, "MOST_LINES", 5)
+    for number in range(12):
+        config = config_of(settings={"train.learning_rate": 1e-4 * (number + 1)})
+        write_run(tmp_path / "runs", config, record_of(config, number / 11))
+    report = write_report([tmp_path / "runs"], tmp_path / "r.html")
+    page = report.path.read_text()
+    assert len(report.groups) == len(report.document()["cells"]) == 12
+    assert page.count('<details id="cell-') == 4
+    assert "It shows 4 in detail" in page
+    assert "The first 5 are listed, the other 3 only counted" in page
+
+
+def test_comparisons_grow_in_proportion_to_the_groups(monkeypatch):
+    names = list(POSITIONS)[:8]
+    records = [plain_record(position, exact=(1.0, k / 40)) for k, position in enumerate(names)]
+    groups = grouped(records)
+    assert len(sections.pairs(groups)) == len(groups) * (len(groups) - 1) // 2
+    monkeypatch.setattr(sections, "MOST_PAIRED", 5)
+    assert [better.position for better, *_ in sections.pairs(groups)] == [names[-1]] * (len(groups) - 1)
+
+
+def test_committed_documents_are_read():
+    results = Path(__file__).parents[2] / "results"
+    assert read_document(results / "theory" / "ledger.json", "claims")["claims"]
+    assert read_document(results / "predictions.json", "predictions")["predictions"]
+    for path in (results / "bench").glob("*.json"):
+        assert read_document(path, "cases")["cases"]
+
+
+def test_labels_of_groups_that_print_alike_differ():
+    configs = [config_of().model_copy(update={"position_options": {"rpe-square": {"x": x}}}) for x in (1, "1", 2)]
+    groups = group_runs([record_of(config) for config in configs], {config.hash: config for config in configs})
+    assert len({group.label for group in groups}) == 3

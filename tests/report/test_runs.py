@@ -1,7 +1,10 @@
 """Which runs a report finds, and what it says of those it cannot read."""
 
+from dataclasses import asdict
+
 import pytest
 
+from ldhd.experiments import Failure
 from ldhd.files import read_json, write_json
 from ldhd.report.runs import find_runs
 from report.samples import config_of, metrics_of, record_of, trace_of, write_run
@@ -79,7 +82,8 @@ def test_records_without_their_config_or_with_another_s(tmp_path):
 def test_unfinished_and_failed_runs_are_counted(tmp_path):
     unfinished = write_run(tmp_path, config_of(seed=0), metrics=metrics_of())
     failed = write_run(tmp_path, config_of(seed=1))
-    write_json(failed / "failure.json", {"label": "copy rpe seed 1", "message": "no memory", "attempts": 3})
+    failure = Failure(failed.name, "copy rpe seed 1", "no memory", 3)
+    write_json(failed / "failure.json", asdict(failure))
     found = find_runs([tmp_path])
     assert found.unfinished == [unfinished]
     assert found.failed == [f"{failed}: copy rpe seed 1: no memory"]

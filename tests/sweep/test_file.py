@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldhd.experiments.config import make_config
+from ldhd.sweep import file
 from ldhd.sweep.file import parse_sweep, read_sweep
 
 
@@ -112,3 +113,11 @@ def test_any_text_is_a_sweep_or_refused(text):
         found = str(refused)
     assert found
     assert isinstance(found, list) or found.startswith("f")
+
+
+def test_the_limit_of_a_sweep_counts_all_blocks(monkeypatch):
+    monkeypatch.setattr(file, "LARGEST_SWEEP", 5)
+    block = '[[runs]]\ntask = "copy"\nposition = "rpe"\nseeds = "{}"\n'
+    assert len(parse_sweep(block.format("0-2") + block.format("3-4"), "x")) == 5
+    with pytest.raises(ValueError, match=r"x: \[\[runs\]\] number 2: this would be 6 runs, more than 5"):
+        parse_sweep(block.format("0-2") + block.format("3-5"), "x")

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.task import TaskContract, generator
-from ldhd.tasks import TASKS
+from ldhd.tasks import TASKS, Task
+from ldhd.tasks.addends import Numbers, SumFormat, total
 from ldhd.tasks.digits import carry_lengths
 
 sys.set_int_max_str_digits(10_000)
@@ -152,6 +153,112 @@ class TestAdditionMod10(TaskContract):
         x, y = prompt[1:-1].split("+")
         assert len(x) == len(y)
         return f"{(number(x) + number(y)) % 10}e"
+
+
+class TestReversal(TaskContract):
+    task = TASKS["reversal"]
+
+    def expected(self, prompt):
+        return prompt[-2:0:-1] + "e"
+
+    def test_needs(self):
+        assert self.task.needs(self.task.read("b40=")) == [{"x": 2}, {"x": 1}, {"x": None}]
+
+
+class TestSuccessor(TaskContract):
+    task = TASKS["successor"]
+
+    def expected(self, prompt):
+        return str(number(prompt[1:-1]) + 1)[::-1] + "e"
+
+    def test_carries_of_every_length_are_common(self):
+        stream = generator()
+        lengths = Counter(max(self.task.carries(self.task.sample(5, stream))) for _ in range(600))
+        assert all(lengths[length] >= 60 for length in range(6))
+
+
+class TestDifference(TaskContract):
+    task = TASKS["difference"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("\\")
+        return "".join(str((int(a) + 10 - int(b)) % 10) for a, b in zip(x, y, strict=True)) + "e"
+
+
+class TestSubtraction(TaskContract):
+    task = TASKS["subtraction"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("\\")
+        return str(number(x) - number(y)).zfill(len(x))[::-1] + "e"
+
+    def test_the_larger_number_comes_first(self):
+        with pytest.raises(ValueError, match="at least as large"):
+            self.task.read("b12\\22=")
+        assert self.task.read("b9\\9=").answer == "0e"
+
+
+class TestInterleaving(TaskContract):
+    task = TASKS["interleaving"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("+")
+        return "".join(map("".join, zip(x, y, strict=True))) + "e"
+
+
+class TestLarger(TaskContract):
+    task = TASKS["larger"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("+")
+        return (x if int(x) > int(y) else y) + "e"
+
+
+class TestAddends(TaskContract):
+    task = TASKS["addends"]
+
+    def expected(self, prompt):
+        return str(sum(map(number, prompt[1:-1].split("+"))))[::-1] + "e"
+
+    @pytest.mark.parametrize("prompt", ["b=", "bx=", "b1+2=", "b1+2+=", "b1+2+3+4=", "b1+2+30=", "1+2+3="])
+    def test_foreign_prompts_are_refused(self, prompt):
+        super().test_foreign_prompts_are_refused(prompt)
+
+    def test_another_number_of_addends(self):
+        four = Task("four", Numbers(4), total, SumFormat(4))
+        assert four.read("b1+99+9+5=").answer == "411e"
+        assert four.sample(7, generator()).prompt.count("+") == 3
+
+
+class TestAdditionForward(TaskContract):
+    task = TASKS["addition-forward"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("+")
+        return str(int(x) + int(y)).zfill(1 + max(len(x), len(y))) + "e"
+
+    def test_needs(self):
+        """The sum of 12 and 3 begins with the carry of 2 + 3 and 1."""
+        assert self.task.needs(self.task.read("b12+3=")) == [
+            {"x": None, "y": None, "x_1": 1, "y_1": None, "x_2": 2, "y_2": 4},
+            {"x": 1, "y": None, "x_1": 2, "y_1": 4},
+            {"x": 2, "y": 4},
+            {"x": None, "y": None},
+        ]
+
+
+class TestCopySeparator(TaskContract):
+    task = TASKS["copy-separator"]
+
+    def expected(self, prompt):
+        return prompt[1:-1] + "e"
+
+
+class TestMaximum(TaskContract):
+    task = TASKS["maximum"]
+
+    def expected(self, prompt):
+        return max(prompt[1:-1]) + "e"
 
 
 def test_every_task_is_tested_under_its_name():

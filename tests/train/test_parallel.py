@@ -5,8 +5,13 @@ import os
 import subprocess
 import sys
 
+import pytest
 import torch
+import torch.distributed as dist
 from safetensors.torch import load_file
+
+from ldhd.process import LostPeerError
+from ldhd.train import parallel
 
 OPTIONS = ["--model", "small", "--steps", "50", "--train-scales", "1-3", "--test-scales", "1-4", "--set"]
 OPTIONS += ["train.samples=200", "--set", "train.evaluate_every=1"]
@@ -55,3 +60,17 @@ def test_wrong_input_is_told_by_one_process(tmp_path):
     # a process that is ended because the other one ended first may not come to say it
     assert told in ([], ["ldhd: error: batch_size 1 is less than the 2 processes that share it"])
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [("[gloo/pair.cc:5] Connection closed by peer [::1]:9", LostPeerError), ("a bug", RuntimeError)],
+)
+def test_a_lost_process_is_told_in_one_line(monkeypatch, said, error):
+    for name in ("init_process_group", "destroy_process_group"):
+        monkeypatch.setattr(dist, name, lambda *arguments, **options: None)
+    with pytest.raises(error) as told, parallel.connected("cpu"):
+        raise RuntimeError(said)
+    if error is LostPeerError:
+        assert "(Connection closed by peer [::1]:9); repeat the command" in str(told.value)
+    assert told.type is error

@@ -11,14 +11,13 @@ import torch
 
 from ldhd import seeds
 from ldhd.certify.contexts import LARGEST, MOST_SLOTS, Contexts, Enumeration, union
-from ldhd.certify.heads import LONGEST, Head, RefusedError, read_heads
+from ldhd.certify.heads import LONGEST, Head, RefusedError, attention_of, read_heads
 from ldhd.certify.machines import MACHINES, Machine, answer_of
 from ldhd.certify.network import Attended, Network, attend
 from ldhd.certify.realise import prompt_of
 from ldhd.certify.shapes import Form, Shape, View, all_shapes, form_of, longest_run, look, reachable_states
 from ldhd.evaluate import greedy
 from ldhd.model import GPT
-from ldhd.model.attention import Attention
 from ldhd.tasks import Instance, Task
 from ldhd.tasks.tokens import decode, encode
 
@@ -81,9 +80,8 @@ def certify(model: GPT, task: Task, on_progress: OnProgress = lambda done, total
 
 def without_heads(model: GPT, heads: Sequence[int]) -> GPT:
     """Switch heads of a model with one layer off, in place: they add nothing to the hidden state."""
-    attention, size = model.blocks[0].attention, model.position.head_dimension
-    assert isinstance(attention, Attention)
     for head in heads:
+        attention, size = attention_of(model), model.position.head_dimension
         if not 0 <= head < attention.heads:
             raise ValueError(f"there is no head {head}; the heads are 0 to {attention.heads - 1}")
         attention.out.weight.data[:, head * size : (head + 1) * size] = 0.0

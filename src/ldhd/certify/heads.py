@@ -103,6 +103,14 @@ def _anchors(model: GPT, position: LatentWindow, alphabet: str) -> list[frozense
     ]
 
 
+def attention_of(model: GPT) -> Attention:
+    """Return the attention of the first layer; ValueError if it has none."""
+    found = model.blocks[0].attention
+    if not isinstance(found, Attention):
+        raise ValueError("the model has no attention")
+    return found
+
+
 def _check_anchors(head: Head, alphabet: str) -> None:
     digits = "".join(sorted(token for token in head.anchors if token.isdigit()))
     if digits:
@@ -112,10 +120,7 @@ def _check_anchors(head: Head, alphabet: str) -> None:
 
 
 def _head(model: GPT, position: LatentWindow, index: int, anchors: frozenset[str]) -> Head:
-    block = model.blocks[0]
-    assert isinstance(block, Block)
-    attention, config = block.attention, model.config
-    assert isinstance(attention, Attention)  # since it is refused without `position_only`
+    attention, config = attention_of(model), model.config
     assert attention.constants is not None
     assert attention.weights.null_key is not None
     q, k = attention.constants.detach().double()[:, 0, index, 0]
@@ -153,8 +158,7 @@ def _values(model: GPT, index: int) -> tuple[Array, Array]:
     """Return W_O W_V norm(embedding) of every token in one head, and bounds on its rounding error."""
     block = model.blocks[0]
     assert isinstance(block, Block)
-    attention, size = block.attention, model.position.head_dimension
-    assert isinstance(attention, Attention)
+    attention, size = attention_of(model), model.position.head_dimension
     part = slice(index * size, (index + 1) * size)
     embedded = model.tokens.weight.detach().double()
     hidden = _normed(block.attention_norm, embedded)

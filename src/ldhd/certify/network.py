@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ldhd.certify.contexts import Contexts, digits_at, right_tokens
-from ldhd.certify.heads import Head
+from ldhd.certify.heads import Head, attention_of
 from ldhd.certify.rounding import FUNCTION, UNIT, Affine, gamma, gelu, gelu_error, normalised, normalising_error
 from ldhd.certify.shapes import View
 from ldhd.model import GPT
-from ldhd.model.attention import Attention
 from ldhd.model.gpt import MLP, Block
 from ldhd.tasks.tokens import CHARACTERS
 
@@ -59,11 +58,8 @@ class Attended:
 
 def attend(model: GPT, heads: list[Head], view: View) -> Attended:
     """Return the state after attention in a view, whose classes alone determine the weights."""
-    block = model.blocks[0]
-    assert isinstance(block, Block)
     embedded = model.tokens.weight.detach().double().numpy()
-    assert isinstance(block.attention, Attention)
-    base = block.attention.out.bias.detach().double().numpy().copy()
+    base = attention_of(model).out.bias.detach().double().numpy().copy()
     slots = np.zeros((view.slots, 10, len(base)))
     rounding = gamma(4) * (np.linalg.norm(base) + np.linalg.norm(embedded, axis=1).max())
     for head, keys in zip(heads, view.keys, strict=True):

@@ -16,7 +16,7 @@ from ldhd.cli.runs import certify, evaluate, export, pack, report, show, unpack
 from ldhd.cli.scores import leaderboard, score
 from ldhd.cli.theory import bench, design, positions, predict, register, tasks, verify
 from ldhd.cli.training import demo, extend, protocol, reproduce, run, sweep
-from ldhd.process import Interrupted, warn_in_one_line
+from ldhd.process import OUT_OF_MEMORY, Interrupted, LostPeerError, is_out_of_memory, one_line, warn_in_one_line
 
 app = typer.Typer(
     name="ldhd",
@@ -69,14 +69,16 @@ def main(arguments: list[str] | None = None) -> None:
 def _exit_code(error: Exception, command: str) -> int | None:
     """Report in one line what was wrong with the input; return None if the error is not the user's."""
     if isinstance(error, Interrupted):
-        print(f"ldhd: {error}; the same command goes on from there: {command}", file=sys.stderr)
+        print(f"ldhd: {one_line(str(error))}; the same command goes on from there: {command}", file=sys.stderr)
         return 130
     if hasattr(error, "format_message"):  # typer's own errors, whichever click it carries
         message = error.format_message()
     elif isinstance(error, (ValueError, OSError, FloatingPointError)):
         message = str(error)
+    elif is_out_of_memory(error):
+        message = OUT_OF_MEMORY
     else:
         return None
-    if os.environ.get("RANK", "0") == "0":  # under torchrun only the first process prints
-        print(f"ldhd: error: {' '.join(message.split())}", file=sys.stderr)
+    if os.environ.get("RANK", "0") == "0" or isinstance(error, LostPeerError):  # of torchrun's processes the first
+        print(f"ldhd: error: {one_line(message)}", file=sys.stderr)
     return 2

@@ -24,6 +24,7 @@ Settings = Annotated[
 Device = Annotated[str, Option(metavar="DEVICE", help="cpu, cuda, cuda:INDEX or mps.")]
 Workers = Annotated[int | None, Option(min=1, max=1024, help="Runs at once; one for each core by default.")]
 Threads = Annotated[int, Option(min=1, max=1024, help="Threads of each run.")]
+Trust = Annotated[bool, Option("--trust", help="Import the code of its own, module:NAME, that a stored run names.")]
 Instances = Annotated[int | None, Option(min=1, max=1_000_000, help="Instances a scale; as in the run by default.")]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from typer import Argument, Exit, Option
 
-from ldhd.cli.options import Device, Instances, Json, Run, Scales, print_result
+from ldhd.cli.options import Device, Instances, Json, Run, Scales, Trust, print_result
 from ldhd.parsing import parse_range
 
 
@@ -14,6 +14,7 @@ def evaluate(
     test_scales: Annotated[str, Option(metavar="SCALES", help="Such as 1-10,20,50.")],
     instances: Instances = None,
     device: Device = "cpu",
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Test a finished run at new scales, without training."""
@@ -21,19 +22,20 @@ def evaluate(
     from ldhd.report.output import show_evaluation
 
     scales = parse_range(test_scales, "--test-scales")
-    print_result(*show_evaluation(*evaluate_run(folder, scales, instances, device)), as_json)
+    print_result(*show_evaluation(*evaluate_run(folder, scales, instances, device, trust)), as_json)
 
 
 def show(
     folder: Run,
     prompt: Annotated[str, Argument(metavar="PROMPT", help="Such as b123=")],
     device: Device = "cpu",
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """One instance: what the model writes, its first error, its anchors, and its attention on what it needs."""
     from ldhd.report.output import trace_run
 
-    print_result(*trace_run(folder, prompt, device), as_json)
+    print_result(*trace_run(folder, prompt, device, trust), as_json)
 
 
 def certify(
@@ -42,6 +44,7 @@ def certify(
         str | None,
         Option(metavar="HEADS", help="Heads to switch off first, such as 1,7; the certificate is without them."),
     ] = None,
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Prove a finished run right on every instance of its task, at any length, or find one that it gets wrong.
@@ -53,7 +56,7 @@ def certify(
 
     heads = () if without_heads is None else parse_range(without_heads, "--without-heads", range(1000))
     with counting("views") as on_progress:
-        document, view = certify_run(folder, heads, on_progress)
+        document, view = certify_run(folder, heads, on_progress, trust)
     print_result(document, view, as_json)
     if document["verdict"] != "certified":
         raise Exit(1)
@@ -70,10 +73,12 @@ def report(
         Path | None, Option(metavar="FOLDER", help="Also draw every figure here, as PNG and PDF.")
     ] = None,
     title: Annotated[str, Option(metavar="TEXT", help="Heading of the report.")] = "Length generalization",
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """One HTML file that opens offline: curves, statistics, error maps, anchors, ledger, from records alone."""
-    from ldhd.report.html import read_document, write_report
+    from ldhd.report.documents import read_document
+    from ldhd.report.html import write_report
 
     written = write_report(
         runs,
@@ -84,8 +89,9 @@ def report(
         bias=bias,
         title=title,
         figures=figures,
+        trust=trust,
     )
-    print_result(written.document(), written.view(), as_json)
+    print_result(written.document() if as_json else {}, written.view(), as_json)
 
 
 def export(
@@ -96,6 +102,7 @@ def export(
     ] = False,
     test_scales: Scales = None,
     instances: Instances = None,
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Write a finished run as a folder that Hugging Face transformers loads, with its card and its own code.
@@ -105,7 +112,8 @@ def export(
     from ldhd.hf import export_run
 
     scales = None if test_scales is None else parse_range(test_scales, "--test-scales")
-    print_result(*export_run(folder, out, test_scales=scales, instances=instances, lm_eval=lm_eval), as_json)
+    asked = export_run(folder, out, test_scales=scales, instances=instances, lm_eval=lm_eval, trust=trust)
+    print_result(*asked, as_json)
 
 
 def pack(

@@ -22,7 +22,9 @@ def score(
         int | None, Option(min=1, help="Largest training scale of the model; the run's or the task's by default.")
     ] = None,
     timeout: Annotated[float, Option(min=0.1, help="Seconds that a program has for one scale.")] = 600.0,
-    trust: Annotated[bool, Option("--trust", help="Run the code that an hf: folder brings along.")] = False,
+    trust: Annotated[
+        bool, Option("--trust", help="Run the code that an hf: folder or a stored run brings along.")
+    ] = False,
     out: Annotated[Path | None, Option("-o", "--out", metavar="FILE", help="Also write the JSON here.")] = None,
     as_json: Json = False,
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ldhd.cli.options import Json, Scales, print_result
+from ldhd.cli.options import Json, Scales, Trust, print_result
 from ldhd.names import lookup_only
 from ldhd.parsing import parse_range, parse_settings
 
@@ -24,6 +24,7 @@ def predict(
     measured: Annotated[
         Path | None, Option(metavar="FOLDER", help="Compare finished runs with what was predicted of them.")
     ] = None,
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Say before training whether an embedding will carry a task to larger scales, and why."""
@@ -38,23 +39,34 @@ def predict(
         test_scales=parse_range(test_scales, "--test-scales"),
         settings=parse_settings(settings or []),
     )
-    comparisons = None if measured is None else compare_measured(measured, task)
+    comparisons = None if measured is None else compare_measured(measured, task, trust)
     print_result(*show_predictions(list(found), comparisons, explain), as_json)
 
 
 def register(
-    file: Annotated[Path, Argument(metavar="FILE", help="Where to write them.")] = Path("results/predictions.json"),
+    sweep: Annotated[Path, Argument(metavar="SWEEP", help="The sweep that will test the predictions.")],
+    file: Annotated[Path, Option(metavar="FILE", help="Where predictions are added.")] = Path(
+        "results/predictions.json"
+    ),
+    measured: Annotated[
+        Path, Option(metavar="FOLDER", help="Finished runs from which a baseline learns; none if it does not exist.")
+    ] = Path("results"),
+    as_json: Json = False,
 ) -> None:
-    """Write down the predictions of every task with every embedding, to be committed before the runs that test them."""
-    from ldhd.experiments.predictions import registered_matrix
+    """Write down predictions for the runs of a sweep, and those of two baselines, to be committed before these runs."""
+    from ldhd.experiments.groups import setting
+    from ldhd.experiments.registering import new_entries, registered_entries, write_entries
+    from ldhd.experiments.studies import read_runs
     from ldhd.report.progress import watch
-    from ldhd.report.theory import write_register
+    from ldhd.report.theory import show_registered
+    from ldhd.sweep.file import read_sweep
 
-    file.parent.mkdir(parents=True, exist_ok=True)  # before the minutes that it takes
-    total, predictions = registered_matrix()
-    named = list(watch(predictions, total, "predictions"))
-    write_register(file, named)
-    print(f"{len(named)} predictions: {file}")
+    configs, known = read_sweep(sweep), registered_entries(file)
+    runs = list(read_runs(measured)) if measured.is_dir() else []
+    found = list(watch(new_entries(configs, known, runs), len({setting(config) for config in configs}), "predictions"))
+    added = [entry for entry in found if entry is not None]
+    write_entries(file, [*known, *added])
+    print_result(*show_registered(added, len(found) - len(added), file), as_json)
 
 
 def design(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from typer import Argument, Context, Exit, Option
 
-from ldhd.cli.options import Device, Json, Out, Scales, Settings, Threads, Workers, print_result
+from ldhd.cli.options import Device, Json, Out, Scales, Settings, Threads, Trust, Workers, print_result
 from ldhd.names import lookup_only
 from ldhd.parsing import SEEDS, parse_range, parse_settings
 
@@ -204,6 +204,7 @@ def extend(
     ] = None,
     workers: Workers = None,
     threads: Threads = 1,
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Train finished runs on, from their last weights and optimizer state: new runs beside them that say so."""
@@ -212,7 +213,7 @@ def extend(
     from ldhd.report.progress import ProgressBars
     from ldhd.sweep import run_all
 
-    configs = [extended(folder, steps, schedule_steps) for folder in folders]
+    configs = [extended(folder, steps, schedule_steps, trust) for folder in folders]
     out = common_folder(folders)
     with ProgressBars() as bars:
         records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)

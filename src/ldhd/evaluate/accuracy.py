@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from ldhd import seeds
-from ldhd.evaluate.decode import greedy
+from ldhd.boolean.memory import check_memory
+from ldhd.evaluate.decode import READ_AT_ONCE, greedy
 from ldhd.model import GPT
 from ldhd.statistics import wilson
 from ldhd.tasks import Instance, Task
@@ -21,18 +22,31 @@ KEPT_FOR_TOKEN = 64
 """What decoding keeps of each token, in pairs of positions: keys, values, and what an embedding keeps."""
 
 
-@dataclass(frozen=True)
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=10**9)]
+CarryRows = list[tuple[Count, Count, Count, Count]]
+
+
+def _check_carries(rows: CarryRows | None) -> CarryRows | None:
+    if any(right > n for _, _, right, n in rows or []):
+        raise ValueError("more answers are right than there are")
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
 class ScaleResult:
     """Accuracy on `n` instances of one scale; `low` and `high` bound `exact` with 95 % confidence."""
 
-    scale: int
-    n: int
-    exact: float
-    low: float
-    high: float
-    per_token: float
-    per_position: list[float]
-    carries: Annotated[list[tuple[int, int, int, int]] | None, Field(exclude_if=lambda value: value is None)] = None
+    scale: Annotated[int, Field(ge=1, le=10**5)]
+    n: Annotated[int, Field(ge=1, le=10**9)]
+    exact: Share
+    low: Share
+    high: Share
+    per_token: Share
+    per_position: Annotated[list[Share], Field(min_length=1)]
+    carries: Annotated[
+        CarryRows | None, AfterValidator(_check_carries), Field(exclude_if=lambda value: value is None)
+    ] = None
     """Rows of answer token, places that its carry has travelled, right answers, all answers; None without carries."""
 
 
@@ -40,9 +54,9 @@ class ScaleResult:
 class HardResult:
     """Exact match on the `n` hard instances of one scale."""
 
-    scale: int
-    n: int
-    exact: float
+    scale: Annotated[int, Field(ge=1, le=10**5)]
+    n: Annotated[int, Field(ge=1, le=10**9)]
+    exact: Share
 
 
 def evaluate_hard(model: GPT, task: Task, scale: int) -> HardResult | None:
@@ -103,7 +117,11 @@ def answers(model: GPT, prompts: Sequence[str], longest: int) -> list[str]:
 
 
 def _batch_size(model: GPT, longest: int) -> int:
-    """Return how many strings of a length are decoded at once."""
+    """Return how many strings of a length are decoded at once; ValueError if one does not fit into memory."""
+    if not model.reads_prompts_once:  # logits, position terms and weights of all pairs
+        check_memory(3 * model.config.heads * longest**2, f"attention over {longest} tokens", bytes_each=4)
+    if longest > READ_AT_ONCE and model.reads_prompts_once:
+        return 1  # without padding a prompt is read part by part
     # the last layer computes only the last token of a prompt: with one layer no pairs of its tokens are needed
     pairs = longest * (KEPT_FOR_TOKEN if model.reads_prompts_once else max(longest, KEPT_FOR_TOKEN))
     return max(1, min(LARGEST_BATCH, LARGEST_ATTENTION // pairs))

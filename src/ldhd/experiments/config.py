@@ -12,6 +12,7 @@ from ldhd.experiments import parts
 from ldhd.experiments.defaults import defaults_of
 from ldhd.model import MODELS, ModelConfig
 from ldhd.names import lookup_only
+from ldhd.parsing import MOST_VALUES, SCALES, SEEDS
 from ldhd.positions.position import TABLE_STD, Position
 from ldhd.train import TrainConfig
 
@@ -22,7 +23,11 @@ TABLES_FOLLOW_MODEL = 3
 """Version of configs whose results changed when tables that are added to token embeddings began to start with the
 standard deviation `model.weight_std`; in version 2 it is `TABLE_STD`, whatever that of the model."""
 
-Scales = tuple[int, ...]
+Scales = tuple[Annotated[int, Field(ge=1, le=SCALES.stop - 1)], ...]
+Name = Annotated[str, Field(pattern=r"^[\w.:+-]{1,200}$")]
+"""The name of a task, an embedding or a model: no space, and no sign that means something where it is shown."""
+Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+"""The hash of a run, which names its folder."""
 
 
 def device_name(name: str) -> str:
@@ -38,27 +43,25 @@ class RunConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     format_version: int = Field(default=FORMAT_VERSION, ge=FORMAT_VERSION, le=TABLES_FOLLOW_MODEL)
-    task: str
-    position: str
+    task: Name
+    position: Name
     position_options: parts.PositionOptions
-    model: str
+    model: Name
     """Name of the model, whose meaning at the time of the run is `model_options`."""
     model_options: ModelConfig
     train: TrainConfig
-    train_scales: Scales = Field(min_length=1)
-    test_scales: Scales = Field(min_length=1)
+    train_scales: Scales = Field(min_length=1, max_length=MOST_VALUES)
+    test_scales: Scales = Field(min_length=1, max_length=MOST_VALUES)
     test_instances: int = Field(default=500, ge=1, le=1_000_000)
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, lt=SEEDS.stop)
     device: Annotated[str, AfterValidator(device_name)] = "cpu"
-    extended_from: str | None = Field(default=None, exclude_if=lambda value: value is None)
+    extended_from: Hash | None = Field(default=None, exclude_if=lambda value: value is None)
     """Hash of the finished run whose last state this one starts from."""
 
     @model_validator(mode="after")
     def _check_scales(self) -> "RunConfig":
         for name in ("train_scales", "test_scales"):
             scales: Scales = getattr(self, name)
-            if min(scales) < 1:
-                raise ValueError(f"{name} start at 1, got {min(scales)}")
             if list(scales) != sorted(set(scales)):
                 raise ValueError(f"{name} must rise, got {list(scales)}")
         return self

@@ -6,10 +6,11 @@ not the same experiment as one that was trained at once. Every other field count
 on two devices would be counted as two seeds.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from pydantic import BaseModel
@@ -21,7 +22,11 @@ from ldhd.parsing import format_range
 from ldhd.statistics import Mean, Share, mean_interval, wilson
 
 GENERALISES, FAILS, ENOUGH_SEEDS = 0.9, 0.5, 3
-"""Bounds of the median exact match at the largest test scale, and the number of fitted seeds that a verdict needs."""
+"""Bounds of the median exact match of the fitted seeds, and the number of seeds that a verdict needs."""
+
+MOST_RIVALS = 200
+"""Groups of one task, embedding and model up to which labels name as few options as they can."""
+LONGEST_VALUE = 80
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,10 @@ class Group:
         """The scales at which any seed was tested on hard instances."""
         return [scale for scale in self.scales if self.hard(scale)]
 
+    def mean(self, scale: int) -> float:
+        """Return the mean over seeds at a scale."""
+        return fmean(self.exact(scale))
+
     def interval(self, scale: int) -> Mean:
         """Return the mean over seeds at a scale with its 95 % bootstrap interval."""
         return mean_interval(self.exact(scale))
@@ -98,14 +107,16 @@ class Group:
         """Return `generalises`, `fails`, `mixed` or `does not fit`, or `too few seeds` if fewer than three fit."""
         return "too few seeds" if self.fits and self.fitted < ENOUGH_SEEDS else self.tendency()
 
-    def tendency(self) -> str:
+    def tendency(self, scale: int | None = None) -> str:
         """Return the verdict regardless of the number of seeds: the median exact match of the fitted seeds decides.
 
+        It is about the largest test scale unless another one is given.
         Where most seeds do not fit, the group says nothing about length: it `does not fit`.
         """
         if not self.fits:
             return "does not fit"
-        value = median(record.results[-1].exact for record in self.records if record.fitted)
+        at = self.scales[-1] if scale is None else scale
+        value = median(exact for record in self.records if record.fitted and (exact := record.exact(at)) is not None)
         return "generalises" if value >= GENERALISES else "fails" if value <= FAILS else "mixed"
 
     def factor(self) -> float:
@@ -129,7 +140,7 @@ def group_runs(records: Iterable[Record], configs: Mapping[str, RunConfig]) -> l
     for ((model, _), found), config, options in zip(members.items(), firsts, differences(firsts), strict=True):
         by_seed = tuple(sorted(found, key=lambda record: record.seed))
         groups.append(Group(config.task, embedding_name(config), model, by_seed, config, options))
-    return [replace(group, label=_label(group, groups)) for group in groups]
+    return [replace(group, label=label) for group, label in zip(groups, _labels(groups), strict=True)]
 
 
 def embedding_name(config: RunConfig) -> str:
@@ -177,21 +188,44 @@ def differences(configs: Sequence[RunConfig]) -> list[tuple[str, ...]]:
     for row in rows:
         alike.setdefault((row["task"], row["position"]), []).append(row)
     keys = {shared: _differing(found) for shared, found in alike.items()}
-    return [tuple(f"{key}={row.get(key)}" for key in keys[row["task"], row["position"]]) for row in rows]
+    return [tuple(_written(key, row.get(key)) for key in keys[row["task"], row["position"]]) for row in rows]
 
 
-def _label(group: Group, groups: Sequence[Group]) -> str:
-    """Return the position, the model where the task has several, and as many options as tell the group apart."""
-    models = {other.model for other in groups if other.task == group.task}
-    extra = [group.model] if len(models) > 1 else []
-    alike = (group.task, group.position, group.model)
-    rivals = [other for other in groups if (other.task, other.position, other.model) == alike and other is not group]
+def _labels(groups: Sequence[Group]) -> list[str]:
+    """Return labels that no two groups of a task share: those of `_label`, numbered where they are still alike."""
+    models: dict[str, set[str]] = {}
+    alike: dict[tuple[str, str, str], list[Group]] = {}
+    for group in groups:
+        models.setdefault(group.task, set()).add(group.model)
+        alike.setdefault((group.task, group.position, group.model), []).append(group)
+    labels, used = [], Counter[tuple[str, str]]()
+    for group in groups:
+        label = _label(group, alike[group.task, group.position, group.model], len(models[group.task]) > 1)
+        used[group.task, label] += 1
+        number = used[group.task, label]
+        labels.append(label if number == 1 else f"{label} #{number}")
+    return labels
+
+
+def _label(group: Group, alike: Sequence[Group], with_model: bool) -> str:
+    """Return the position, the model where the task has several, and as many options as tell the group apart.
+
+    Among very many groups all options are named, since to look for the fewest would take too long.
+    """
+    extra = [group.model] if with_model else []
+    rivals = [other for other in alike if other is not group] if len(alike) <= MOST_RIVALS else []
     # training scales first, options of the model last
     for option in sorted(group.options, key=lambda o: (not o.startswith("train_scales="), o.startswith("model."))):
-        if any(option not in rival.options for rival in rivals):
+        if len(alike) > MOST_RIVALS or any(option not in rival.options for rival in rivals):
             extra.append(option)
             rivals = [rival for rival in rivals if option in rival.options]
     return f"{group.position} ({', '.join(extra)})" if extra else group.position
+
+
+def _written(key: str, value: object) -> str:
+    """Return `train.steps=100`; a long value is cut off."""
+    text = str(value)
+    return f"{key}={text if len(text) <= LONGEST_VALUE else f'{text[:LONGEST_VALUE]}...'}"
 
 
 def _differing(rows: Sequence[dict[str, Any]]) -> list[str]:

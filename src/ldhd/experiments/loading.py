@@ -11,6 +11,7 @@ import torch
 from pydantic import ValidationError
 
 from ldhd import seeds
+from ldhd.boolean.memory import check_memory
 from ldhd.evaluate import ScaleResult, evaluate
 from ldhd.experiments.config import RunConfig, device_name
 from ldhd.experiments.folder import RunFolder
@@ -18,10 +19,13 @@ from ldhd.experiments.packaged import run_path
 from ldhd.experiments.parts import build_model, explain, load_task, outline
 from ldhd.files import BadFileError
 from ldhd.model import GPT, MODELS
-from ldhd.positions import Position
-from ldhd.tasks import Task
+from ldhd.positions import POSITIONS, Position
+from ldhd.tasks import TASKS, Task
 from ldhd.tasks.tokens import encode
 from ldhd.train import TrainConfig, checkpoint
+
+TRAINED = 4
+"""Copies of the weights that training keeps: their gradients and the two moments of AdamW beside themselves."""
 
 
 def run_task(config: RunConfig) -> Task:
@@ -37,8 +41,11 @@ def new_model(config: RunConfig, device: str | None = None) -> GPT:
     return model.to(device or config.device)
 
 
-def load_run(path: Path, device: str = "cpu") -> tuple[RunConfig, Task, GPT]:
-    """Return the config, the task and the trained model of the finished run in the folder `path`."""
+def load_run(path: Path, device: str = "cpu", trust: bool = False) -> tuple[RunConfig, Task, GPT]:
+    """Return the config, the task and the trained model of the finished run in the folder `path`.
+
+    A user's own task or embedding that the config names is imported only with `trust`.
+    """
     check_device(device)
     path = run_path(path)
     folder = RunFolder(path)
@@ -47,35 +54,54 @@ def load_run(path: Path, device: str = "cpu") -> tuple[RunConfig, Task, GPT]:
     if not folder.config_path.exists():
         raise ValueError(f"no run at {path}: it holds no {folder.config_path.name}")
     config = folder.config()
+    check_trusted(config, path, trust)
     if not folder.weights_path.exists():
         raise ValueError(f"the run at {path} is not finished: it has no {folder.weights_path.name}")
-    outline(config.model_options, config.position, config.position_options)
+    model = _outline(config)
+    checkpoint.check_weights(folder.weights_path, folder.checkpoints, model, config.hash, config.train.steps)
     model = new_model(config, device)
     _load_weights(folder, config, model)
     model.eval()
     return config, run_task(config), model
 
 
+def check_trusted(config: RunConfig, source: object, trust: bool) -> None:
+    """Raise ValueError if a config that was read from `source` names code to import, unless that is trusted."""
+    names = own_names(config)
+    if names and not trust:
+        raise ValueError(
+            f"{source} names code of its own: {' and '.join(names)} would be imported, which can do anything; "
+            "look at it, then add --trust (in Python trust=True)"
+        )
+
+
+def own_names(config: RunConfig) -> list[str]:
+    """Return the `module:NAME` in a config, which are imported when its task or its model is made."""
+    names = [config.task] * (config.task not in TASKS)
+    return names + [term for term in config.position.split("+") if term not in POSITIONS]
+
+
 def evaluate_run(
-    path: Path, scales: tuple[int, ...], instances: int | None = None, device: str = "cpu"
+    path: Path, scales: tuple[int, ...], instances: int | None = None, device: str = "cpu", trust: bool = False
 ) -> tuple[RunConfig, list[ScaleResult]]:
     """Evaluate the finished run in the folder `path` at any scales, on as many instances as in the run by default."""
-    config, task, model = load_run(path, device)
+    config, task, model = load_run(path, device, trust)
     _check_fits(model.position, task, scales, training=False)
     n = instances or config.test_instances
     return config, [evaluate(model, task, scale, n, config.seed) for scale in scales]
 
 
-def extended(path: Path, steps: int, schedule_steps: int | None = None) -> RunConfig:
+def extended(path: Path, steps: int, schedule_steps: int | None = None, trust: bool = False) -> RunConfig:
     """Return the config of a new run that trains the finished one in the folder `path` on, to `steps` in all.
 
     The learning rate follows a cosine over `schedule_steps`. By default these are the `schedule_steps` of the earlier
     run where they suffice, so that training simply continues, and else all `steps`.
     """
     folder = RunFolder(path)
-    if not folder.record_path.exists():
+    if not folder.is_finished:
         raise ValueError(f"only a finished run can be extended, and {path} holds no {folder.record_path.name}")
     earlier, record = folder.config(), folder.record()
+    check_trusted(earlier, path, trust)
     if not record.hash == earlier.hash == path.resolve().name:
         raise ValueError(f"{path} must have the name of its run, {earlier.hash}, to be extended")
     if steps <= earlier.train.steps:
@@ -101,7 +127,7 @@ def check(config: RunConfig) -> None:
     """Raise ValueError for a config that could only fail later: its device is absent, or its strings do not fit."""
     check_device(config.device)
     task = run_task(config)
-    position = outline(config.model_options, config.position, config.position_options).position
+    position = _outline(config, TRAINED).position
     _check_fits(position, task, config.seen_scales, training=True)
     _check_fits(position, task, config.test_scales, training=False)
 
@@ -116,10 +142,18 @@ def check_device(device: str) -> None:
 
 def model_label(config: RunConfig) -> str:
     """Return the name of the model with the options that differ from those of its name."""
-    usual = dict(MODELS[config.model])
-    changed = {key: value for key, value in config.model_options if value != usual[key]}
+    usual = dict(MODELS.get(config.model, {}))
+    changed = {key: value for key, value in config.model_options if value != usual.get(key)}
     listed = ", ".join(f"{key}={json.dumps(value)}" for key, value in changed.items())
     return f"{config.model}({listed})" if listed else config.model
+
+
+def _outline(config: RunConfig, copies: int = 1) -> GPT:
+    """Return a model to look at; ValueError if it cannot be built, or copies of its weights take too much memory."""
+    built = outline(config.model_options, config.position, config.position_options)
+    weights = sum(parameter.numel() for parameter in built.parameters())
+    check_memory(copies * weights, f"a model of {weights:.1e} parameters", bytes_each=4)
+    return built
 
 
 def _check_fits(position: Position, task: Task, scales: tuple[int, ...], training: bool) -> None:

@@ -29,7 +29,7 @@ def pack(path: Path) -> tuple[dict[str, Any], list[str]]:
     runs = {name: run.line for name, run in study.packed_by_hash.items()}
     if len(runs) < len(study.packed):
         raise BadFileError(f"{study.runs_path} is damaged; nothing was packed")
-    metrics, traces = (dict(study.compressed_lines(file)) for file in (study.metrics_path, study.traces_path))
+    metrics, traces = (study.compressed_lines(file) for file in (study.metrics_path, study.traces_path))
     for folder in folders:
         name = folder.path.name
         runs[name] = _line(folder)
@@ -50,7 +50,7 @@ def pack(path: Path) -> tuple[dict[str, Any], list[str]]:
             with holding(folder.path, wait=False):
                 shutil.rmtree(folder.path)
             packed.append(folder.path.name)
-        except HeldError as error:
+        except (HeldError, OSError) as error:
             left[folder.path.name] = str(error)
     dropped = {kind: count for kind, count in counts.items() if count}
     lines = [f"{len(packed)} runs: {study.runs_path}"]
@@ -67,12 +67,13 @@ def unpack(path: Path, out: Path | None = None) -> tuple[dict[str, Any], list[st
     names = [run.record().hash for run in study.packed]
     for name, run in zip(names, study.packed, strict=True):
         folder = RunFolder((out or path) / name)
-        with holding(folder.path):
-            write_value(folder.config_path, run.line["config"])
+        with holding(folder.path) as lease:
+            folder = RunFolder(folder.path, lease.check)
+            write_value(folder.config_path, run.line["config"], lease.check)
             folder.write_metrics(run.metrics())
             with contextlib.suppress(FileNotFoundError):  # not every trace is kept
-                write_json(folder.trace_path, run.trace())
-            write_value(folder.record_path, run.line["record"])
+                write_json(folder.trace_path, run.trace(), lease.check)
+            write_value(folder.record_path, run.line["record"], lease.check)
             if folder.finished(run.config()) != run.record():
                 raise BadFileError(f"{folder.path} does not agree with {run.source}; the packed study is kept")
     if out is None:
@@ -91,6 +92,7 @@ def _finished_folders(path: Path) -> tuple[list[RunFolder], dict[str, str]]:
         if not folder.path.is_dir() or not folder.exists:
             continue
         try:
+            folder.check_no_links()
             config = folder.config()
         except (FileNotFoundError, BadFileError) as error:
             left[folder.path.name] = str(error)

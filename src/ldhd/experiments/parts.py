@@ -20,7 +20,7 @@ from ldhd.tasks.tokens import VOCABULARY_SIZE
 PositionOptions = dict[str, dict[str, Any]]
 """Term name -> its options, for each term of a position such as `rpe-square+rpe-absolute`."""
 
-SMALL_MODEL = 10**9
+SMALL_MODEL = 10**8
 """Weights, times the largest option of an embedding, up to which a model takes little memory."""
 
 LARGEST_MODEL = 10**11
@@ -171,7 +171,8 @@ def explain(error: ValidationError, prefix: str = "") -> str:
     field = (prefix + ".".join(map(str, first["loc"]))).rstrip(".")
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] not in ("value_error", "missing"):
-        message += f", got {first['input']!r}"
+        found = repr(first["input"])
+        message += f", got {found if len(found) <= 100 else f'{found[:100]}...'}"
     return f"{field}: {message}" if field else message
 
 

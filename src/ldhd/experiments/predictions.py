@@ -1,8 +1,7 @@
 """Predictions for tasks and embeddings given by name, and the matrix of predictions that is registered."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from ldhd.experiments.config import RunConfig
 from ldhd.experiments.defaults import defaults_of
 from ldhd.experiments.parts import PositionOptions, assign_settings, build_position, load_task, position_options
 from ldhd.positions import POSITIONS, Position
-from ldhd.predict import Prediction, ShapeSource, predict_layers
+from ldhd.predict import Prediction, ShapeSource, Strings, predict_layers, prepare
 from ldhd.predict.description import parse_description
 from ldhd.predict.design import Design, design
 from ldhd.tasks import TASKS, Task
@@ -19,22 +18,10 @@ REGISTERED = (
     *("none", "absolute", "rope", "alibi", "rpe", "rpe-square", "rpe-absolute", "abacus"),
     "rpe-square+rpe-absolute",
 )
-"""The embeddings of the registered matrix."""
+"""The embeddings of the first predictions that were registered."""
 
 TEST_SCALES = tuple(range(1, 11))
-FAR_SCALES = (*TEST_SCALES, 20, 50, 100)
-
 DOES_NOT_APPLY = "does not apply"
-
-VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
-    *((name, {}) for name in REGISTERED),
-    ("rpe", {"position.max_distance": 2}),
-    ("rpe-square", {"position.max_distance": 1024}),
-    ("rpe-absolute", {"position.max_distance": 1024}),
-    ("abacus", {"position.max_offset": 0}),
-    ("abacus", {"position.max_offset": 20}),
-)
-"""The registered variants: every embedding with its default options, then with other limits of distance and offset."""
 
 
 NamedPrediction = tuple[Prediction, PositionOptions]
@@ -86,8 +73,9 @@ def predictions(
     sources = {name: load_source(name) for name in task_names}
     for task_name, source in sources.items():
         scales = source.train_scales if train_scales is None else train_scales
+        strings = prepare(source, scales, test_scales)
         for position in names:
-            yield from _predict(task_name, source, position, assigned[position], scales, test_scales, layers)
+            yield from _predict(task_name, strings, position, assigned[position], scales, test_scales, layers)
 
 
 def designed(
@@ -104,21 +92,33 @@ def designed(
     return found, embeddings
 
 
-def registered_matrix() -> tuple[int, Iterator[NamedPrediction]]:
-    """Return how many predictions are registered, and the predictions, with one and two layers each."""
-    trained = [(name, own) for name, task in TASKS.items() for own in sorted({task.train_scales, (1, 2, 3, 4, 5)})]
-    matrix = list(product(trained, (TEST_SCALES, FAR_SCALES), VARIANTS))
-    found = (
-        named
-        for (name, scales), test_scales, (position, settings) in matrix
-        for named in _predict(name, TASKS[name], position, settings, scales, test_scales, (1, 2))
-    )
-    return 2 * len(matrix), found
+def predict_configs(configs: Iterable[RunConfig]) -> Iterator[tuple[RunConfig, NamedPrediction]]:
+    """Predict the runs of a sweep, each of their settings once, with the first config that has it.
+
+    Runs that are primed or have no attention are left out.
+    """
+    predicted = [
+        config
+        for config in configs
+        if config.train.priming_scale is None and config.model_options.architecture == "transformer"
+    ]
+    settings = {prediction_key(config): config for config in reversed(predicted)}
+    strings: dict[tuple[Any, ...], Strings] = {}
+    for config in reversed(settings.values()):
+        scales = config.train_scales, config.test_scales
+        if (config.task, *scales) not in strings:
+            strings[(config.task, *scales)] = prepare(load_source(config.task), *scales)
+        embedding = build_position(config.position, config.position_options)
+        layers = min(config.model_options.layers, 2)
+        (found,) = predict_layers(strings[(config.task, *scales)], embedding, *scales, (layers,), name=config.position)
+        yield config, (found, config.position_options)
 
 
-def entry(prediction: Prediction, options: PositionOptions) -> dict[str, Any]:
+def entry(
+    prediction: Prediction, options: PositionOptions, baselines: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """Return a prediction as it is registered: in short, with the options on which its relations depend."""
-    document = prediction.document()
+    document = {**prediction.document(), **({"baselines": dict(baselines)} if baselines else {})}
     document["slots"] = {slot: value["verdict"] for slot, value in document["slots"].items()}
     document["witness"] = document["witness"] and document["witness"]["words"]
     return {**document, "position_options": relation_settings(options)}
@@ -126,7 +126,7 @@ def entry(prediction: Prediction, options: PositionOptions) -> dict[str, Any]:
 
 def _predict(
     name: str,
-    task: Task | ShapeSource,
+    task: Task | ShapeSource | Strings,
     position: str,
     settings: Mapping[str, Any],
     train_scales: Sequence[int],

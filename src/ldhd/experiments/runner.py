@@ -1,10 +1,8 @@
 """One run: config -> model -> training -> evaluation -> record, resumable at any point."""
 
-import subprocess
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +10,9 @@ import ldhd
 from ldhd import seeds
 from ldhd.evaluate import ScaleResult, evaluate, evaluate_hard, trace
 from ldhd.experiments.config import RunConfig
-from ldhd.experiments.folder import Record, RunFolder
+from ldhd.experiments.folder import FITTED, Record, RunFolder
 from ldhd.experiments.loading import check, model_label, new_model, run_task
+from ldhd.experiments.start import Start, source_commit, source_start
 from ldhd.experiments.studies import Study
 from ldhd.files import BadFileError
 from ldhd.lease import holding
@@ -21,9 +20,6 @@ from ldhd.model import GPT
 from ldhd.process import Interrupted, prepare
 from ldhd.tasks import Task
 from ldhd.train import State, checkpoint, new_state, parallel, train
-
-FITTED = 0.99
-"""A run is fitted if its exact match is at least this at every training scale."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +74,13 @@ def run(
 
 def run_unfinished(job: Job, on_progress: OnProgress, stop: Stop, *, wait: bool = True) -> Record:
     """Do a run that was checked; while another process works on it, wait, or raise HeldError without `wait`."""
-    config, folder = job.config, Study(job.out).folder(job.config)
+    config, path = job.config, Study(job.out).folder(job.config).path
 
     def on_wait() -> None:
         on_progress(Progress(config.hash, config.label, "waiting"))
 
-    with holding(folder.path, wait=wait, stop=stop, on_wait=on_wait):
+    with holding(path, wait=wait, stop=stop, on_wait=on_wait) as lease:
+        folder = RunFolder(path, lease.check)
         record = folder.finished(config)  # another process may have finished it since
         if record is not None:
             parallel.broadcast_flag(False)
@@ -108,6 +105,7 @@ def _run(job: Job, folder: RunFolder, on_progress: OnProgress, stop: Stop) -> Re
     task, model = run_task(config), new_model(config)
     prepare(job.threads)
     folder.prepare(config)
+    started = _start(config, folder)
     state = _train(config, folder, task, model, on_progress, stop)
     results = _evaluate(config, task, model, on_progress, stop)
     record = Record(
@@ -128,9 +126,20 @@ def _run(job: Job, folder: RunFolder, on_progress: OnProgress, stop: Stop) -> Re
         commit=source_commit(),
         command=job.command,
         extended_from=config.extended_from,
+        started=started,
     )
     folder.write_result(record, _trace(config, task, model))
     return record
+
+
+def _start(config: RunConfig, folder: RunFolder) -> Start | None:
+    """Return where the source tree stood when training started, None if that is not known.
+
+    A run that is resumed started when it was begun, and one that extends another when that one was.
+    """
+    if config.extended_from is None:
+        return folder.begin(source_start())
+    return folder.begin(RunFolder(folder.path.parent / config.extended_from).start())
 
 
 def _train(config: RunConfig, folder: RunFolder, task: Task, model: GPT, on_progress: OnProgress, stop: Stop) -> State:
@@ -140,14 +149,14 @@ def _train(config: RunConfig, folder: RunFolder, task: Task, model: GPT, on_prog
     a checkpoint, when `stop()` returns True.
     """
     state = new_state(model, config.train)
-    if not (checkpoint.restore(folder.checkpoints, state, config.hash) or _restore_weights(state, folder, config)):
+    if not (_restore(state, folder, config) or _restore_weights(state, folder, config)):
         _start_from_extended(state, folder, task, config, stop)
     parallel.broadcast_flag(True)
     parallel.broadcast_state(state)
 
     def save() -> None:
         folder.write_metrics(state.metrics)
-        checkpoint.save(folder.checkpoints, state, config.hash)
+        checkpoint.save(folder.checkpoints, state, config.hash, folder.guard)
 
     def on_step(state: State, loss: float) -> None:
         if state.step % config.train.checkpoint_every == 0 or state.step == config.train.steps:
@@ -161,7 +170,7 @@ def _train(config: RunConfig, folder: RunFolder, task: Task, model: GPT, on_prog
         save()
     _check_trained(state, config)
     folder.write_metrics(state.metrics)
-    checkpoint.save_model(folder.weights_path, model, config.hash)
+    checkpoint.save_model(folder.weights_path, model, config.hash, folder.guard)
     return state
 
 
@@ -171,8 +180,13 @@ def _check_trained(state: State, config: RunConfig) -> None:
         raise Interrupted(f"{config.label} stopped at step {state.step} of {config.train.steps}")
 
 
+def _restore(state: State, folder: RunFolder, config: RunConfig) -> bool:
+    """Restore the newest good checkpoint of a run; return False if there is none."""
+    return checkpoint.restore(folder.checkpoints, state, config.hash, config.train.steps)
+
+
 def _restore_weights(state: State, folder: RunFolder, config: RunConfig) -> bool:
-    """Restore the final weights where no checkpoint is left; its seconds and its arithmetic are then unknown."""
+    """Restore the final weights where no checkpoint is left; the seconds of training are then unknown."""
     try:
         metrics = folder.completed_metrics(config)
         if metrics is None:
@@ -183,7 +197,7 @@ def _restore_weights(state: State, folder: RunFolder, config: RunConfig) -> bool
     warnings.warn(
         f"{folder.path} holds weights but no checkpoint: its seconds of training are given as 0", stacklevel=2
     )
-    state.step, state.metrics, state.precision = config.train.steps, metrics, None
+    state.step, state.metrics, state.precision = config.train.steps, metrics, metrics[-1].get("precision")
     return True
 
 
@@ -195,7 +209,7 @@ def _start_from_extended(state: State, folder: RunFolder, task: Task, config: Ru
     if not earlier_folder.config_path.exists():
         raise ValueError(f"{config.hash} extends the run {config.extended_from}, which is not in {folder.path.parent}")
     earlier = earlier_folder.config()
-    if not checkpoint.restore(earlier_folder.checkpoints, state, earlier.hash):
+    if not _restore(state, earlier_folder, earlier):
         raise BadFileError(f"{config.hash} extends {earlier_folder.path}, which has no good checkpoint")
     train(state, task, earlier.train_scales, earlier.train, earlier.seed, stop=stop)  # if its last one was damaged
     if state.step < earlier.train.steps:
@@ -222,24 +236,3 @@ def _trace(config: RunConfig, task: Task, model: GPT) -> dict[str, Any]:
     # the same instance for every run of the task at this scale
     traced = trace(model, task.sample(scale, seeds.generator(0, "trace", task.name, scale)))
     return traced.document(task.needs(traced.instance), config.position)
-
-
-@cache
-def source_commit() -> str | None:
-    """Return the commit of the source tree, None if ldhd was installed without one."""
-    package = Path(ldhd.__file__).parent
-    top = git(package, "rev-parse", "--show-toplevel")
-    # a virtual environment may lie inside somebody else's repository
-    if top is None or Path(top.strip(), "src", "ldhd") != package.resolve():
-        return None
-    commit = git(package, "rev-parse", "HEAD")
-    return commit and commit.strip()
-
-
-def git(folder: Path, *arguments: str) -> str | None:
-    """Return what a git command prints in a folder, None if it fails."""
-    command = ["git", "-C", str(folder), *arguments]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
-    except (OSError, subprocess.SubprocessError):
-        return None

@@ -4,29 +4,44 @@ A study is a folder of runs. Each run is a folder named by its hash, or one line
 learning curve and its trace compressed beside it.
 """
 
-import lzma
-from collections.abc import Iterator
-from functools import cache, cached_property
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ldhd.experiments.config import RunConfig
-from ldhd.experiments.folder import Metrics, Record, RunFolder, parse_stored
-from ldhd.files import BadFileError, parse_object, unsealed
+from ldhd.experiments.folder import Record, RunFolder, check_agreement, parse_stored
+from ldhd.experiments.trace import TraceDocument
+from ldhd.files import BadFileError, parse_object, stored_lines, unsealed
+from ldhd.train.metrics import Metrics, check_metrics
 
 LARGEST_DEPTH = 3
 """Runs are searched for at most this many folders below the one that is named."""
+HASH_FIRST = re.compile(rb'\{"hash": ?"(\w+)"')
+"""How a line of a compressed file begins, so that only the lines that are asked for are parsed."""
+
+OnProblem = Callable[[Exception], None]
+"""Called with what is wrong with one run; the others are read on."""
+
+
+def warn_of(problem: Exception) -> None:
+    """Warn of a run that cannot be read."""
+    warnings.warn(str(problem), stacklevel=3)
 
 
 class Study:
-    """A folder of runs."""
+    """A folder of runs; `on_problem` is called once for each file of a packed study that cannot be read to its end."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, on_problem: OnProblem = warn_of):
         self.path = path
+        self.on_problem = on_problem
         self.runs_path = path / "runs.jsonl"
         self.metrics_path = path / "metrics.jsonl.xz"
         self.traces_path = path / "traces.jsonl.xz"
-        self.compressed_lines = cache(_compressed_lines)
+        self._compressed: dict[Path, dict[str, bytes]] = {}
 
     def folder(self, config: RunConfig) -> RunFolder:
         """Return the folder of a run, whether or not it exists."""
@@ -40,13 +55,41 @@ class Study:
     @cached_property
     def packed(self) -> "list[PackedRun]":
         """The runs of `runs.jsonl`, none if there is no such file."""
-        lines = self.runs_path.read_bytes().splitlines() if self.runs_path.is_file() else []
-        return [PackedRun(self, number, line) for number, line in enumerate(lines, start=1)]
+        found: list[PackedRun] = []
+        try:
+            for number, line in enumerate(stored_lines(self.runs_path), start=1):
+                found.append(PackedRun(self, number, line))
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except BadFileError as error:
+            self.on_problem(error)
+        return found
 
     @cached_property
     def packed_by_hash(self) -> "dict[str, PackedRun]":
         """The packed runs whose lines are not damaged."""
         return {run.hash: run for run in self.packed if run.hash is not None}
+
+    def compressed_line(self, path: Path, run_hash: str) -> dict[str, Any]:
+        """Return the line of a run in a compressed file; FileNotFoundError if it has none."""
+        if path not in self._compressed:
+            lines = self._compressed[path] = {}
+            try:
+                lines.update(_by_hash(path))
+            except BadFileError as error:
+                self.on_problem(error)
+        try:
+            content = self._compressed[path][run_hash]
+        except KeyError:
+            raise FileNotFoundError(f"{path} holds nothing of run {run_hash}") from None
+        line = parse_object(content, f"{path}, {run_hash},")
+        if line.get("hash") != run_hash:
+            raise BadFileError(f"{path} holds a line of run {run_hash} that names another")
+        return line
+
+    def compressed_lines(self, path: Path) -> dict[str, dict[str, Any]]:
+        """Return all lines of a compressed file by the runs that they are of; an absent file has none."""
+        return {name: parse_object(content, f"{path}, {name},") for name, content in _by_hash(path)}
 
 
 class PackedRun:
@@ -56,10 +99,16 @@ class PackedRun:
         self.study = study
         self.path = study.runs_path
         self.trace_path = study.traces_path
-        self.source = f"{study.runs_path} line {number}"
+        self.number = number
         self.content = content
 
-    @cached_property
+    @property
+    def source(self) -> str:
+        return f"{self.path} line {self.number}"
+
+    is_finished = True
+
+    @property
     def line(self) -> dict[str, dict[str, Any]]:
         """The config and the record as stored, with their digests."""
         line = parse_object(self.content, self.source)
@@ -82,28 +131,40 @@ class PackedRun:
     def record(self) -> Record:
         return parse_stored(Record, self.line["record"], self.source)
 
+    def finished_pair(self) -> tuple[RunConfig, Record]:
+        """Return the config and the record, which agree."""
+        line = self.line
+        config = parse_stored(RunConfig, line["config"], self.source)
+        record = parse_stored(Record, line["record"], self.source)
+        check_agreement(record, config, self.source)
+        return config, record
+
     def metrics(self) -> Metrics:
         path = self.study.metrics_path
-        rows: Metrics = unsealed(self._of(path), f"{path}, {self.hash},")["rows"]
+        source = f"{path}, {self.hash},"
+        rows = unsealed(self.study.compressed_line(path, str(self.hash)), source).get("rows")
+        if not isinstance(rows, list):
+            raise BadFileError(f"{source} holds no rows")
+        check_metrics(rows, source)
         return rows
 
     def trace(self) -> dict[str, Any]:
-        trace = self._of(self.trace_path)["trace"]
-        return unsealed(trace, f"{self.trace_path}, {self.hash},")
+        source = f"{self.trace_path}, {self.hash},"
+        trace = self.study.compressed_line(self.trace_path, str(self.hash)).get("trace")
+        if not isinstance(trace, dict):
+            raise BadFileError(f"{source} holds no trace")
+        found = unsealed(trace, source)
+        TraceDocument.check(found, source)
+        return found
 
     def finished(self, config: RunConfig) -> Record | None:
         """Return the record if it is that of `config`, or None if the line is of another run or damaged."""
         try:
             record, stored = self.record(), unsealed(self.line["config"], self.source)
+            check_agreement(record, config, self.source)
         except BadFileError:
             return None
-        return record if record.hash == config.hash and stored == config.model_dump(mode="json") else None
-
-    def _of(self, path: Path) -> dict[str, Any]:
-        try:
-            return self.study.compressed_lines(path)[str(self.hash)]
-        except KeyError:
-            raise FileNotFoundError(f"{path} holds nothing of run {self.hash}") from None
+        return record if stored == config.model_dump(mode="json") else None
 
 
 StoredRun = RunFolder | PackedRun
@@ -118,51 +179,55 @@ class FinishedRun(NamedTuple):
     stored: StoredRun
 
 
-def read_runs(path: Path) -> Iterator[FinishedRun]:
-    """Yield every finished run in a folder tree, run folders and packed studies alike; each once."""
+def read_runs(path: Path, on_problem: OnProblem = warn_of) -> Iterator[FinishedRun]:
+    """Yield every finished run in a folder tree, run folders and packed studies alike; each once.
+
+    A run that cannot be read is left out, and `on_problem` is called.
+    """
     if not path.is_dir():
         raise ValueError(f"{path}: there is no such folder")
     seen: set[str] = set()
-    for stored in find_stored(path):
-        if isinstance(stored, RunFolder) and not stored.record_path.exists():
+    for stored in find_stored(path, on_problem):
+        if not stored.is_finished:
             continue
-        run = read_run(stored)
+        try:
+            run = read_run(stored)
+        except (BadFileError, OSError) as error:
+            on_problem(error)
+            continue
         if run.record.hash not in seen:
             seen.add(run.record.hash)
             yield run
 
 
-def find_stored(path: Path, depth: int = LARGEST_DEPTH) -> Iterator[StoredRun]:
+def find_stored(path: Path, on_problem: OnProblem = warn_of, depth: int = LARGEST_DEPTH) -> Iterator[StoredRun]:
     """Yield every run in a folder tree, finished or not, at most `depth` folders down, sorted by path."""
     folder = RunFolder(path)
     if folder.exists:
         yield folder
         return
-    yield from Study(path).packed
+    yield from Study(path, on_problem).packed
     if depth > 0:
-        for below in sorted(below for below in path.iterdir() if below.is_dir() and not below.name.startswith(".")):
-            yield from find_stored(below, depth - 1)
+        try:
+            below = sorted(Path(entry) for entry in os.scandir(path) if entry.is_dir() and entry.name[0] != ".")
+        except OSError as error:
+            on_problem(error)
+            return
+        for child in below:
+            yield from find_stored(child, on_problem, depth - 1)
 
 
 def read_run(stored: StoredRun) -> FinishedRun:
-    """Read a finished run; BadFileError if its config is absent or of another run."""
-    try:
-        config = stored.config()
-    except FileNotFoundError:
-        raise BadFileError(f"{stored.path} holds a record without config.json") from None
-    record = stored.record()
-    if record.hash != config.hash:
-        raise BadFileError(f"{stored.path} holds the record of {record.hash} beside the config of {config.hash}")
-    return FinishedRun(config, record, stored)
+    """Read a finished run; BadFileError if its config is absent, or its record not that of the config."""
+    return FinishedRun(*stored.finished_pair(), stored)
 
 
-def _compressed_lines(path: Path) -> dict[str, dict[str, Any]]:
-    """Read a compressed file of JSON lines, each of which names its run in `hash`; an absent file has no lines."""
+def _by_hash(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the lines of a compressed file with the runs that they are of; an absent file has none."""
     try:
-        content = lzma.decompress(path.read_bytes())
-    except FileNotFoundError:
-        return {}
-    except lzma.LZMAError as error:
-        raise BadFileError(f"{path} is damaged: {error}") from None
-    lines = [parse_object(line, f"{path} line {k}") for k, line in enumerate(content.splitlines(), start=1)]
-    return {str(line.get("hash")): line for line in lines}
+        for number, line in enumerate(stored_lines(path), start=1):
+            first = HASH_FIRST.match(line)
+            name = first[1].decode() if first else parse_object(line, f"{path} line {number}").get("hash")
+            yield str(name), line
+    except (FileNotFoundError, NotADirectoryError):
+        return

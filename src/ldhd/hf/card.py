@@ -55,8 +55,9 @@ written = model.generate(**inputs, max_new_tokens={new_tokens})
 print(tokenizer.batch_decode(written, skip_special_tokens=True))
 ```
 
-The folder carries its own code, which needs torch and transformers 5 only. Where `ldhd[hf]` is installed,
-`import ldhd.hf` does instead of `trust_remote_code=True`.
+The folder carries its own code, which needs torch and transformers 5 only, and `trust_remote_code=True` runs it: look
+at it first if you do not know who passed the folder on. As written by `ldhd export` it imports nothing that
+`config.json` names. Where `ldhd[hf]` is installed, `import ldhd.hf` does instead of `trust_remote_code=True`.
 """
 
 

@@ -38,6 +38,7 @@ def export_run(
     test_scales: tuple[int, ...] | None = None,
     instances: int | None = None,
     lm_eval: bool = False,
+    trust: bool = False,
 ) -> Output:
     """Export a run to `folder`, completely or not at all; the folder must not exist.
 
@@ -48,7 +49,7 @@ def export_run(
     if folder.exists():
         raise ValueError(f"{folder} exists already; export writes a new folder")
     run = run_path(run)
-    config, task, gpt = load_run(run)
+    config, task, gpt = load_run(run, trust=trust)
     if config.model_options.architecture != "transformer":
         raise ValueError(
             f"only Transformers can be exported, and {run} is of architecture {config.model_options.architecture}"
@@ -59,7 +60,7 @@ def export_run(
     if test_scales is None and instances is None:
         results = RunFolder(run).record().results
     else:
-        _, results = evaluate_run(run, test_scales or config.test_scales, instances)
+        _, results = evaluate_run(run, test_scales or config.test_scales, instances, trust=trust)
     model = exported(config, gpt)
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))

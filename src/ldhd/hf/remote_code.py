@@ -3,8 +3,10 @@
 It is made of ldhd's own files when the folder is written: each module `ldhd.a.b` that the model needs becomes a file
 `ldhd_a_b.py`, with imports from its neighbours. Two packages need not be installed: shapes are
 annotated without jaxtyping, and the size of a model, which was checked when it was trained, is a plain dataclass.
+The code imports nothing by a name from `config.json`: embeddings are looked up among those of ldhd.
 """
 
+import inspect
 import re
 from pathlib import Path
 
@@ -77,12 +79,19 @@ def _rewritten(module: str) -> tuple[str, list[str]]:
 
 def _model_config() -> str:
     fields = [
-        f"    {name}: {field.annotation.__name__}"  # type: ignore[union-attr]
-        + ("" if field.default is PydanticUndefined else f" = {field.default!r}")
+        f"    {name}: Any" + ("" if field.default is PydanticUndefined else f" = {field.default!r}")
         for name, field in ModelConfig.model_fields.items()
     ]
-    top = ['"""The size of a model."""', "", "from dataclasses import dataclass", "", "", "@dataclass(frozen=True)"]
-    return "\n".join([*top, "class ModelConfig:", *fields]) + "\n"
+    top = [
+        '"""The size of a model."""',
+        "",
+        "from dataclasses import dataclass",
+        "from typing import Any, Literal",
+        "",
+        "",
+        "@dataclass(frozen=True)",
+    ]
+    return "\n".join([*top, "class ModelConfig:", *fields, "", inspect.getsource(ModelConfig.dropout_of)])
 
 
 def _path(module: str) -> Path:

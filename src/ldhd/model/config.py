@@ -17,7 +17,7 @@ class ModelConfig(BaseModel):
     )
     """What a block mixes tokens with: attention, an LSTM, or a selective state-space layer."""
     layers: int = Field(ge=1, le=1000)
-    heads: int = Field(ge=1)
+    heads: int = Field(ge=1, le=100_000)
     dimension: int = Field(ge=1)
     mlps: int = Field(default=1, ge=1, le=100, exclude_if=lambda value: value == 1)
     """The number of MLPs after each attention: depth for computing that attends to no other token."""

@@ -50,6 +50,7 @@ class LatentWindow(Position):
     color = "#332288"
     relation_options = ("window", "absolute")
     ignorable = False
+    hidden = OUTSIDE
     reads_padding = True  # padding counts in the penalty
     additive = True
     some_queries = True

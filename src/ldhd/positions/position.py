@@ -66,6 +66,9 @@ class Position(nn.Module, ABC):
     falling: ClassVar[bool] = False
     """Whether its scores are fixed and fall as the relation grows, so that nothing about it is learned."""
 
+    hidden: ClassVar[Hashable] = None
+    """The relation of keys that a query cannot see; None if it sees all of them."""
+
     reads_padding: bool = False
     """Whether training depends on how a batch is padded, as it does where padding counts among the random draws or in
     a penalty; such batches are not packed."""

@@ -15,8 +15,17 @@ The words used here (docs/glossary.md has the others):
 """
 
 from ldhd.predict.prediction import ASSUMPTIONS, Constraint, Prediction, SlotPrediction, Witness
-from ldhd.predict.predictor import predict, predict_layers
+from ldhd.predict.predictor import Strings, predict, predict_layers, prepare
 from ldhd.predict.shapes import ShapeSource, StringShape
 
-__all__ = ["ASSUMPTIONS", "Constraint", "Prediction", "ShapeSource", "SlotPrediction", "StringShape", "Witness"]
-__all__ += ["predict", "predict_layers"]
+__all__ = [
+    "ASSUMPTIONS",
+    "Constraint",
+    "Prediction",
+    "ShapeSource",
+    "SlotPrediction",
+    "StringShape",
+    "Strings",
+    "Witness",
+]
+__all__ += ["predict", "predict_layers", "prepare"]

@@ -6,7 +6,6 @@ rows and n keys, as in `queries`.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +15,9 @@ from ldhd.predict.queries import UNLISTED, Bools, Ints, Queries
 from ldhd.predict.ranking import has_cycle
 
 NEVER = np.iinfo(np.int64).max
+
+LARGEST_SMALL = 20_000_000
+"""Up to this number codes are marked in an array; larger ones are sorted."""
 
 ScoreOrder = dict[tuple[int, int], int]
 """(winner, loser) -> the scale from which the first cell must have a higher score than the second."""
@@ -32,6 +34,8 @@ class CellTable:
     """(R, n), the cells that coverage is about: `cells`, or their types alone where scores are fixed."""
     fixed: ScoreOrder
     """The order that the embedding itself imposes on cells."""
+    hidden: Bools
+    """(R, n), keys that the embedding hides from the query."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,8 @@ class HeadTable:
     def demands(self) -> tuple[Ints, Ints, Bools]:
         """Rows; in each a key that must win; and the keys that must have a lower score: (rows, n + 1).
 
-        What is needed must beat the null key too; where all slots are absent, the null key must win.
+        What is needed must beat the null key too. Where all slots are absent, the null key must win, except against
+        what other heads read: where that is all that is left, subtracting it shows that nothing else was there.
         """
         cells, query = self.table.cells, self.table.queries.query
         present, needed = self.needed
@@ -82,7 +87,8 @@ class HeadTable:
         rows = np.concatenate([present, absent])
         winners = np.concatenate([needed, np.full_like(absent, cells.shape[1] - 1)])
         alike = cells[rows, :-1] == cells[rows, winners][:, None]
-        losers = self.unneeded[rows] & ~(self.subtractable[rows] & alike)
+        missing = (np.arange(len(rows)) >= len(present))[:, None]
+        losers = self.unneeded[rows] & ~(self.subtractable[rows] & (alike | missing))
         count = np.arange(len(present))
         losers[count, query[present]] = ~alike[count, query[present]]
         return rows, winners, np.column_stack([losers, np.arange(len(rows)) < len(present)])
@@ -99,9 +105,18 @@ class FailureScales:
     mixed_at: int
     """Linear attention: a cell is needed in one place and not in another. 0 if that is so at the training scales."""
 
+    noisy_at: int = NEVER
+    """Too many keys are visible in cells that training has not shown."""
+    crowded_at: int = NEVER
+    """Too many more keys are visible than in training."""
+
     @property
     def softmax_at(self) -> int:
         return min(self.uncovered_at, self.conflict_at)
+
+    @property
+    def reliable_at(self) -> int:
+        return min(self.softmax_at, self.noisy_at, self.crowded_at)
 
     @property
     def linear_at(self) -> int:
@@ -109,13 +124,13 @@ class FailureScales:
 
 
 def find_failures(head: HeadTable) -> FailureScales:
-    """Judge one head by the table of its training and test queries."""
-    scale = head.table.queries.scale
-    return FailureScales(
-        uncovered_at=min((int(scale[row]) for row, _ in uncovered(head)), default=NEVER),
-        conflict_at=_first_cycle(score_order(head)),
-        mixed_at=_first_mixed(head),
-    )
+    """Judge one head by the table of its training and test queries; failing in training decides."""
+    rows, _, untaught = _untaught(head)
+    uncovered_at = int(head.table.queries.scale[rows][untaught].min(initial=NEVER))
+    if _contradicted(head):
+        mixed_in_training = _first_mixed(head, trained=True) == 0
+        return FailureScales(uncovered_at, 0, 0 if mixed_in_training else _first_mixed(head))
+    return FailureScales(uncovered_at, _first_cycle(score_order(head)), _first_mixed(head))
 
 
 def uncovered(head: HeadTable) -> list[tuple[int, int]]:
@@ -124,36 +139,57 @@ def uncovered(head: HeadTable) -> list[tuple[int, int]]:
     Training teaches a cell that it needs with contents that differ. Where the content is always the same, it teaches
     that content alone.
     """
-    taught = {cell: -1 if bits & (bits - 1) else bits for cell, bits in trained_contents(head).items()}
-    needs = _needs_with_contents(head, trained=False)
-    return [(row, key) for row, key, cell, bits in needs if bits & ~taught.get(cell, 0)]
+    rows, keys, untaught = _untaught(head)
+    return list(zip(rows[untaught].tolist(), keys[untaught].tolist(), strict=True))
 
 
-def trained_contents(head: HeadTable) -> dict[int, int]:
-    """Return the cells that training needs, each with a bit for every content it is needed with."""
-    seen: dict[int, int] = {}
-    for _, _, cell, bits in _needs_with_contents(head, trained=True):
-        seen[cell] = seen.get(cell, 0) | bits
+def _untaught(head: HeadTable) -> tuple[Ints, Ints, Bools]:
+    """Return row and index of every need of the test queries, and whether training does not teach to read it."""
+    taught = trained_contents(head)
+    taught = np.where(taught & (taught - 1) > 0, -1, taught)
+    rows, keys, cells, bits = _needs_with_contents(head, trained=False)
+    return rows, keys, (bits & ~taught[cells]) != 0
+
+
+def trained_contents(head: HeadTable) -> Ints:
+    """Return for each cell a bit for every content with which training needs it."""
+    _, _, cells, bits = _needs_with_contents(head, trained=True)
+    seen = np.zeros(1 + int(head.table.covering.max()), np.int64)
+    np.bitwise_or.at(seen, cells, bits)
     return seen
 
 
 def unseen_share(head: HeadTable) -> float:
     """Return the share of cells, unneeded at test scales, that never occur in training."""
     queries, covering = head.table.queries, head.table.covering
-    seen = np.unique(covering[queries.visible & queries.trained[:, None]])
-    unneeded = np.unique(covering[head.unneeded & ~queries.trained[:, None]])
+    seen = distinct(covering[queries.visible & queries.trained[:, None]])
+    unneeded = distinct(covering[head.unneeded & ~queries.trained[:, None]])
     return float(np.mean(~np.isin(unneeded, seen))) if len(unneeded) else 0.0
 
 
 def score_order(head: HeadTable) -> ScoreOrder:
     """Return all pairs of cells in a fixed or demanded order, with the first scale that demands it: training first."""
-    cells, fixed = head.table.cells, head.table.fixed
-    size = 1 + int(cells.max())
-    rows, winners, losers = head.demands
-    codes = (size * cells[rows, winners][:, None] + cells[rows])[losers]
-    found = _earliest(codes, np.repeat(head.table.queries.since[rows], losers.sum(1)))
+    fixed, size = head.table.fixed, 1 + int(head.table.cells.max())
+    found = _earliest(*_demanded(head))
     demanded = {divmod(code, size): scale for code, scale in sorted(found.items(), key=lambda item: item[1] > 0)}
     return {**fixed, **demanded, **fixed}
+
+
+def _contradicted(head: HeadTable) -> bool:
+    """Whether the order that training demands has a cycle."""
+    size = 1 + int(head.table.cells.max())
+    codes, since = _demanded(head)
+    demanded = distinct(codes[since == 0])
+    fixed = np.array(list(head.table.fixed), np.int64).reshape(-1, 2)
+    return has_cycle(np.concatenate([np.stack(np.divmod(demanded, size), axis=1), fixed]))
+
+
+def _demanded(head: HeadTable) -> tuple[Ints, Ints]:
+    """Return each demand as one number, winner * (number of cells) + loser, and the scale from which it counts."""
+    cells = head.table.cells
+    rows, winners, losers = head.demands
+    codes = ((1 + int(cells.max())) * cells[rows, winners][:, None] + cells[rows])[losers]
+    return codes, np.repeat(head.table.queries.since[rows], losers.sum(1))
 
 
 def edges_up_to(order: ScoreOrder, most: int) -> list[tuple[int, int]]:
@@ -161,31 +197,41 @@ def edges_up_to(order: ScoreOrder, most: int) -> list[tuple[int, int]]:
     return [edge for edge, scale in order.items() if scale <= most]
 
 
-def _needs_with_contents(head: HeadTable, trained: bool) -> Iterator[tuple[int, int, int, int]]:
-    """Yield row, index, cell and content bits of everything that training strings, or test strings, need."""
+def _needs_with_contents(head: HeadTable, trained: bool) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return row, index, cell and content bits of everything that training strings, or test strings, need."""
     rows, keys = head.needed
     chosen = head.table.queries.trained[rows] == trained
     rows, keys = rows[chosen], keys[chosen]
-    arrays = rows, keys, head.table.covering[rows, keys], head.table.queries.content[rows, keys]
-    return zip(*(array.tolist() for array in arrays), strict=True)
+    return rows, keys, head.table.covering[rows, keys], head.table.queries.content[rows, keys]
 
 
-def _first_mixed(head: HeadTable) -> int:
-    """Return the first scale at which a cell is both needed and unneeded."""
-    covering, since = head.table.covering, head.table.queries.since
-    wanted = _earliest(covering[head.needed], since[head.needed[0]])
-    looked_for = head.listed & ~(head.absent & head.excused)
+def _first_mixed(head: HeadTable, trained: bool = False) -> int:
+    """Return the first scale at which a cell is both needed and unneeded; with `trained`, in training strings alone."""
+    queries, covering = head.table.queries, head.table.covering
+    chosen = queries.trained if trained else np.ones_like(queries.trained)
+    rows, keys = (indices[chosen[head.needed[0]]] for indices in head.needed)
+    wanted = _earliest(covering[rows, keys], queries.since[rows])
+    looked_for = head.listed & ~(head.absent & head.excused) & chosen
     mask = head.unneeded & ~head.subtractable & looked_for[:, None]
-    unwanted = _earliest(covering[mask], np.repeat(since, mask.sum(1)))
+    unwanted = _earliest(covering[mask], np.repeat(queries.since, mask.sum(1)))
     return min((max(scale, unwanted[cell]) for cell, scale in wanted.items() if cell in unwanted), default=NEVER)
 
 
 def _earliest(codes: Ints, scales: Ints) -> dict[int, int]:
     """Return each code once, with the smallest scale it occurs with."""
     size = int(scales.max(initial=0)) + 1
-    found = np.unique(codes * size + scales)
+    found = distinct(codes * size + scales)
     unique, first = np.unique(found // size, return_index=True)
     return dict(zip(unique.tolist(), (found[first] % size).tolist(), strict=True))
+
+
+def distinct(codes: Ints) -> Ints:
+    """Return the different codes in rising order, as `np.unique` does: faster where there are many equal small ones."""
+    if codes.max(initial=0) > LARGEST_SMALL or codes.size == 0:
+        return np.unique(codes)
+    found = np.zeros(int(codes.max()) + 1, np.bool_)
+    found[codes] = True
+    return np.flatnonzero(found)
 
 
 def _first_cycle(order: ScoreOrder) -> int:

@@ -15,7 +15,7 @@ from ldhd.positions import Position
 from ldhd.predict.analysis import Analysis, Head, Served
 from ldhd.predict.cells import NEVER
 from ldhd.predict.predictor import as_source
-from ldhd.predict.queries import UNLISTED, Ints, Queries
+from ldhd.predict.queries import UNLISTED, Ints, Marks, Queries
 from ldhd.predict.shapes import ShapeSource, StringShape, delimiters
 from ldhd.predict.views import ViewPart, views
 from ldhd.tasks import Task
@@ -133,7 +133,7 @@ class Design:
         seen = views(position, delimiters(self.shapes))
         parts = {part for view in seen for part in view}
         classes = {part: queries.classes(part)[0] for part in parts}
-        types = queries.types(self.layers > 1)
+        types = queries.types("before" if self.layers > 1 else None)
         kinds = types[np.arange(len(types)), queries.query][:, None] * (1 + types.max()) + types
         return all(
             any(_refines(queries, [kinds, *(classes[part] for part in view)], slot) for view in seen)
@@ -179,8 +179,9 @@ def _design_slot(probe: Analysis, slot: str, layers: int, served: Served) -> Slo
                 continue
             analysis = Analysis(RulePosition(rule, kept), probe.train, probe.test, probe.exchangeable)
             view = (ViewPart(str(rule), analysis.position),)
-            for marked in (False, True)[:layers]:
-                head = Head(view, group, marked)
+            levels: tuple[Marks, ...] = (None, "before")
+            for marks in levels[:layers]:
+                head = Head(view, group, marks)
                 if analysis.failures(head, served).softmax_at == NEVER:
                     values = {value for shape in probe.test for value in rule.relations(shape.text[:-1])}
                     return SlotDesign(rule, kept, len(values), head)

@@ -3,7 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-Verdict = Literal["generalises", "fails", "undecided"]
+Verdict = Literal["generalises", "fails", "does not fit", "does not apply", "undecided"]
+Criterion = Literal["generalises", "fails", "undecided"]
 
 ASSUMPTIONS = (
     "A head scores keys by cell: the relation of query and key, and their types (digit, or which delimiter); which "
@@ -13,7 +14,9 @@ ASSUMPTIONS = (
     "known and can be subtracted.",
     "With two or more layers the first one marks each token with the delimiters before it, or lets the only token of "
     "a kind read a slot; more layers are taken to do no more.",
-    "What is never needed in training, or only with one content, is not learned; what is never seen does no harm.",
+    "What is never needed in training, or only with one content, is not learned.",
+    "Keys at relations that training never shows are noise; many more keys than in training dilute attention.",
+    "A model that no head explains still fits if it can tell the tokens of short strings apart one by one.",
 )
 
 
@@ -34,7 +37,7 @@ class Constraint:
 class Witness:
     """Why a slot is not served: a need that training does not teach, or constraints that contradict each other."""
 
-    kind: Literal["uncovered", "conflict"]
+    kind: Literal["uncovered", "conflict", "unseen", "crowded"]
     slot: str
     head: str
     words: str
@@ -50,13 +53,15 @@ class Witness:
 class Conclusion:
     """What is predicted about a slot or a task.
 
-    `verdict` is for softmax attention, `linear` for linear attention. `explains_training` is false where the needs
-    contradict each other at the training scales already: a model that fits these does so by means that the predictor
-    does not know, and nothing is known about how far these carry.
+    `softmax` and `linear` are what the criterion alone says of softmax and of linear attention: coverage and
+    consistency. `verdict` also asks whether training fits, and whether noise or dilution mislead a long string.
+    `explains_training` is false where the needs contradict each other at the training scales already: a model that fits
+    these does so by means that do not extend.
     """
 
     verdict: Verdict
-    linear: Verdict
+    softmax: Criterion
+    linear: Criterion
     explains_training: bool
     max_scale: int
     """The largest of the scales up to which the slot, or every slot, is served; 0 if training is not explained."""
@@ -65,7 +70,7 @@ class Conclusion:
 
     def document(self) -> dict[str, Any]:
         """Return the conclusion as in the JSON of `ldhd predict`."""
-        names = ("verdict", "linear", "explains_training", "max_scale")
+        names = ("verdict", "softmax", "linear", "explains_training", "max_scale")
         return {name: getattr(self, name) for name in names} | {"risk": round(self.risk, 4)}
 
 
@@ -93,6 +98,8 @@ class Prediction(Conclusion):
     slots: tuple[SlotPrediction, ...]
     enumerated: bool
     """Whether the shapes of strings are known, rather than sampled."""
+    reason: str
+    """The verdict in one sentence."""
 
     @property
     def witness(self) -> Witness | None:
@@ -108,6 +115,7 @@ class Prediction(Conclusion):
             "train_scales": list(self.train_scales),
             "test_scales": list(self.test_scales),
             **super().document(),
+            "reason": self.reason,
             "slots": {slot.slot: slot.document() for slot in self.slots},
             "witness": None if self.witness is None else self.witness.document(),
             "enumerated": self.enumerated,

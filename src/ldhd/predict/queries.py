@@ -6,13 +6,18 @@ has tokens. Keys after the query are not `visible`.
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
+from functools import cache, partial
 from itertools import accumulate, chain, count, cycle, islice
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ldhd.predict.shapes import StringShape, shape_of
 from ldhd.predict.views import ViewPart
+
+Marks = Literal["before", "neighbour"] | None
+"""What a first layer marks a token with: the delimiters before it, or the token right before it."""
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -30,20 +35,23 @@ def new_numbering() -> dict[Hashable, int]:
 
 
 class Queries:
-    """The queries of the training strings, repeated for each of the random `choices`, and of the test strings.
+    """The queries of the training strings and of the test strings.
 
+    Training strings of the largest scale are repeated for each of the random `choices` of an embedding.
     With a `relay`, every query is the only token of that kind instead of the last token before the answer token.
     """
 
     def __init__(
         self, train: Sequence[StringShape], test: Sequence[StringShape], choices: int = 1, relay: str | None = None
     ):
-        self.repeats = [(shape, choices) for shape in train] + [(shape, 1) for shape in test]
+        longest = max((shape.scale for shape in train), default=0)
+        self.repeats = [(shape, choices if shape.scale == longest else 1) for shape in train]
+        self.repeats += [(shape, 1) for shape in test]
         self.shapes = [shape for shape, repeats in self.repeats for _ in range(repeats)]
         self.relay = relay
         tokens = [(index, t) for index, shape in enumerate(self.shapes) for t in range(len(shape.needs))]
         self.shape_index, self.token = np.array(tokens, np.int64).T
-        self.trained: Bools = self.shape_index < choices * len(train)
+        self.trained: Bools = self.shape_index < sum(repeats for _, repeats in self.repeats[: len(train)])
         self.scale: Ints = np.array([shape.scale for shape in self.shapes])[self.shape_index]
         self.since: Ints = np.where(self.trained, 0, self.scale)
         """(R,), the scale from which a row counts: 0 in training."""
@@ -51,18 +59,16 @@ class Queries:
         self.query: Ints = np.concatenate([self._query_indices(shape) for shape in self.shapes])
         self.visible: Bools = np.arange(max(len(shape.text) for shape in self.shapes)) <= self.query[:, None]
         self.content = self._by_key([_content_bits(token) for token in shape.contents] for shape in self.shapes)
-        self._needs: dict[str, Ints] = {}
+        self.needs, self.types = cache(self._find_needs), cache(self._find_types)
 
     def shape(self, row: int) -> StringShape:
         """Return the shape that a row belongs to."""
         return self.shapes[int(self.shape_index[row])]
 
-    def needs(self, slot: str) -> Ints:
+    def _find_needs(self, slot: str) -> Ints:
         """Return, for each row, the index of the slot's token, ABSENT or UNLISTED: shape (R,)."""
-        if slot not in self._needs:
-            found = [slots.get(slot, UNLISTED) for shape in self.shapes for slots in shape.needs]
-            self._needs[slot] = np.array([ABSENT if index is None else index for index in found], np.int64)
-        return self._needs[slot]
+        found = [slots.get(slot, UNLISTED) for shape in self.shapes for slots in shape.needs]
+        return np.array([ABSENT if index is None else index for index in found], np.int64)
 
     def searched(self, slot: str) -> Ints:
         """Return the needs of a slot, UNLISTED where its token is the last one read, which needs no attention."""
@@ -80,10 +86,10 @@ class Queries:
                 next(rows)[: len(values)] = [numbering[value] for value in values]
         return found, list(numbering)
 
-    def types(self, marked: bool) -> Ints:
+    def _find_types(self, marks: Marks = None) -> Ints:
         """Return the numbered type of each key: shape (R, n); see `token_types`."""
         numbering = new_numbering()
-        return self._by_key([numbering[kind] for kind in token_types(shape.text, marked)] for shape in self.shapes)
+        return self._by_key([numbering[kind] for kind in token_types(shape.text, marks)] for shape in self.shapes)
 
     def _query_indices(self, shape: StringShape) -> list[int]:
         if self.relay is not None:
@@ -98,13 +104,26 @@ class Queries:
         return padded[self.shape_index]
 
 
-def token_types(text: str, marked: bool) -> list[str]:
-    """Return the type of each token; if `marked`, with the delimiters up to it, as in `# after b=`."""
+class QueryTables(Protocol):
+    """The queries of some strings, which do not depend on the embedding."""
+
+    def __call__(self, choices: int, relay: str | None) -> Queries: ...
+
+
+def query_tables(train: Sequence[StringShape], test: Sequence[StringShape]) -> QueryTables:
+    """Return a function that builds the queries of these strings once for each of its arguments."""
+    return cache(partial(Queries, train, test))
+
+
+def token_types(text: str, marks: Marks) -> list[str]:
+    """Return the type of each token, with its mark if there is one, as in `# after b=` or `# right after =`."""
     types = shape_of(text)
-    if not marked:
+    if marks is None:
         return list(types)
-    marks = accumulate(types, lambda seen, token: "".join(sorted({*seen, token} - {"#"})), initial="")
-    return [f"{token} after {seen}" for token, seen in zip(types, islice(marks, 1, None), strict=True)]
+    if marks == "neighbour":
+        return [f"{token} right after {before}" for token, before in zip(types, "b" + types, strict=False)]
+    seen = accumulate(types, lambda seen, token: "".join(sorted({*seen, token} - {"#"})), initial="")
+    return [f"{token} after {before}" for token, before in zip(types, islice(seen, 1, None), strict=True)]
 
 
 def _content_bits(contents: frozenset[str]) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
@@ -28,14 +29,15 @@ def find_cycle(edges: Iterable[Edge]) -> list[int] | None:
     return [nodes[place] for place in min(cycles, key=len)] if cycles else None
 
 
-def has_cycle(edges: Iterable[Edge]) -> bool:
-    """Whether the edges (winner, loser) have a cycle."""
+def has_cycle(edges: Iterable[Edge] | NDArray[np.int64]) -> bool:
+    """Whether the edges (winner, loser), which may be the rows of an array, have a cycle."""
     return bool(_cyclic_part(edges).nnz)
 
 
-def _cyclic_part(edges: Iterable[Edge]) -> csr_array:
+def _cyclic_part(edges: Iterable[Edge] | NDArray[np.int64]) -> csr_array:
     """Return the graph of those edges whose ends are in one strongly connected component."""
-    winners, losers = np.array(list(edges), np.int64).reshape(-1, 2).T
+    listed = edges if isinstance(edges, np.ndarray) else np.array(list(edges), np.int64)
+    winners, losers = listed.reshape(-1, 2).T
     size = 1 + max(winners.max(initial=0), losers.max(initial=0))
     graph = csr_array((np.ones(len(winners)), (winners, losers)), shape=(size, size))
     component = connected_components(graph, connection="strong")[1]

@@ -11,8 +11,8 @@ from ldhd.tasks.task import Instance, Latent, Needs, Task
 SAMPLED = 64
 """The number of instances drawn at each scale of a task whose latent space does not list its shapes."""
 
-MOST_SHAPES = 40
-"""The largest number of shapes used at one scale; `addition` has 38 at scale 10."""
+MOST_TRAINED, MOST_TESTED = 12, 8
+"""The largest number of shapes used at one scale, in training and in tests; `addition` has 38 at scale 10."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,15 @@ class ShapeSource(ABC):
     def shapes_at(self, scale: int) -> list[StringShape]:
         """List the shapes of one scale."""
 
-    def shapes(self, scales: Sequence[int]) -> list[StringShape]:
-        """List at most `MOST_SHAPES` shapes of each scale, evenly spaced, the first and the last among them."""
+    by_content: str = ""
+    """Why the digits themselves decide which tokens matter, if they do; see `Format.by_content`."""
+
+    def shapes(self, scales: Sequence[int], count: int = MOST_TRAINED) -> list[StringShape]:
+        """List at most `count` shapes of each scale, evenly spaced, the first and the last among them."""
         found = []
         for shapes in map(self.shapes_at, scales):
-            last, most = len(shapes) - 1, MOST_SHAPES - 1
-            found += shapes if last <= most else [shapes[round(k * last / most)] for k in range(MOST_SHAPES)]
+            last, most = len(shapes) - 1, count - 1
+            found += shapes if last <= most else [shapes[round(k * last / most)] for k in range(count)]
         return found
 
 
@@ -57,9 +60,15 @@ class TaskShapes(ShapeSource):
     def __init__(self, task: Task, run_scales: Sequence[int]):
         self.task = task.for_scales(run_scales)
         self.name, self.train_scales, self.exchangeable = task.name, task.train_scales, task.format.exchangeable
-        self.enumerated = task.latent.shapes(1) is not None
+        self.enumerated, self.by_content = task.latent.shapes(1) is not None, task.format.by_content
+        self._known: dict[int, list[StringShape]] = {}
 
     def shapes_at(self, scale: int) -> list[StringShape]:
+        if scale not in self._known:
+            self._known[scale] = self._find_shapes(scale)
+        return self._known[scale]
+
+    def _find_shapes(self, scale: int) -> list[StringShape]:
         groups: dict[str, list[Instance]] = {}
         for latent in self._latents(scale):
             instance = self.task.instance(latent)

@@ -30,12 +30,15 @@ class ViewPart:
             found = [[[pair[k] for pair in row] for row in rows] for k in range(choices(self.term))]
         else:
             found = [self.term.relations(text, queries)]
-        return [[[self._component(value) for value in row] for row in rows] for rows in found]
+        if self.component is None:
+            return found
+        return [[[self._component(value, self.component) for value in row] for row in rows] for rows in found]
 
-    def _component(self, value: Hashable) -> Hashable:
-        if self.component is None or not isinstance(value, tuple) or self.component >= len(value):
+    @staticmethod
+    def _component(value: Hashable, component: int) -> Hashable:
+        if not isinstance(value, tuple) or component >= len(value):
             return value
-        return value[self.component]
+        return value[component]
 
 
 View = tuple[ViewPart, ...]

@@ -11,9 +11,9 @@ from ldhd.experiments.packaged import MODELS_PATH, run_path
 from ldhd.report.terminal import Output
 
 
-def certify_run(run: Path, heads_off: Sequence[int], on_progress: OnProgress) -> Output:
+def certify_run(run: Path, heads_off: Sequence[int], on_progress: OnProgress, trust: bool = False) -> Output:
     """Certify a finished run, with some of its heads switched off; with all of them, the result is stored beside it."""
-    config, task, model = load_run(run)
+    config, task, model = load_run(run, trust=trust)
     found = certify(without_heads(model, heads_off), task, on_progress)
     folder = RunFolder(run_path(run))
     if not heads_off and MODELS_PATH not in folder.path.parents:

@@ -1,6 +1,5 @@
 """The report: one HTML file that opens offline, and its figures for print, made from records alone."""
 
-import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -21,16 +20,6 @@ from ldhd.report.look import group_title
 from ldhd.report.page import Page, facts, headline
 from ldhd.report.render_matplotlib import save_for_print
 from ldhd.report.runs import Runs, find_runs
-
-NEEDED = {
-    "claims": ("ldhd verify --json", ("id", "claim", "verdict")),
-    "predictions": (
-        "ldhd predict --json",
-        ("task", "position", "position_options", "layers", "train_scales", "test_scales", "verdict", "max_scale"),
-    ),
-    "cases": ("ldhd bench --json", ("case", "shape", "ratio", "spread", "against")),
-}
-"""The list in a document -> the command that prints it, and the keys that each entry of the list must have."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +62,14 @@ def write_report(
     bias: Path | None = None,
     title: str = "Length generalization",
     figures: Path | None = None,
+    trust: bool = False,
 ) -> Report:
     """Write the HTML file `out` about all runs in some folders, at any depth to three.
 
     `ledger`, `predictions` and each of `benchmarks` are documents that `ldhd verify`, `predict` and `bench` print with
     `--json`; `bias` is a folder that `ldhd bias --out` wrote. If a folder `figures` is given, each figure is saved
-    there as PNG and PDF.
+    there as PNG and PDF. A user's own task that a run names is imported only with `trust`, and only to see whether
+    predictions are about equivalent settings.
     """
     if out.is_dir():
         raise ValueError(f"{out} is a folder; name the file to write, such as {out / 'report.html'}")
@@ -91,24 +82,25 @@ def write_report(
         raise ValueError(f"no runs in {', '.join(map(str, runs))}: a run's folder holds config.json and record.json")
     configs = {run.record.hash: run.config for run in found.finished}
     groups = group_runs([run.record for run in found.finished], configs)
-    page = Page()
-    places = {(group.task, group.label): f"cell-{number}" for number, group in enumerate(groups)}
-    shown = [sections.matrix_section(groups)]
-    for _, own in groupby(groups, lambda group: group.task):
+    page, detailed = Page(), sections.in_detail(groups)
+    places = {(group.task, group.label): f"cell-{number}" for number, group in enumerate(detailed)}
+    shown = [sections.matrix_section(detailed)]
+    for _, own in groupby(detailed, lambda group: group.task):
         shown.append(sections.task_section(page, list(own), places, found))
-    shown += [] if predictions is None else [sections.prediction_section(predictions, found)]
+    shown.append(sections.rest_section(groups, detailed))
+    shown += [] if predictions is None else [sections.prediction_section(predictions, found, trust)]
     shown += [] if ledger is None else [sections.ledger_section(ledger)]
     shown += [] if bias is None else [sections.bias_section(page, read_cells(bias))]
     shown += [sections.bench_section(page, benchmarks)] if benchmarks else []
-    shown.append({"id": "runs", "link": "runs", "template": "runs.html", "groups": groups, "runs": found})
+    shown.append({"id": "runs", "link": "runs", "template": "runs.html", "groups": detailed, "runs": found})
     head = {"title": title, "headline": headline(groups), "facts": facts(found), "places": places}
     text = page.render(**head, sections=[section for section in shown if section is not None])
     for line in found.problems:
         warnings.warn(line, stacklevel=2)
-    write_bytes(out, text.encode())
+    write_bytes(out, text.encode(errors="backslashreplace"))
     drawn: list[Path] = []
     if figures is not None:
-        for name, figure in every_figure(groups, found, benchmarks):
+        for name, figure in every_figure(detailed, found, benchmarks):
             drawn += [] if figure is None else save_for_print(figure, figures / name)
     return Report(out, groups, found, drawn)
 
@@ -132,24 +124,6 @@ def every_figure(
         for label, trace in chosen_traces(own, runs):
             yield f"{name}-{_file_name(label)}-string", string_figure(string_picture(label, trace), f"{task}, {label}")
     yield "growth", growth_figure([case_of(case) for benchmark in benchmarks for case in benchmark["cases"]])
-
-
-def read_document(path: Path, key: str) -> dict[str, Any]:
-    """Read what another command printed with `--json`; a ValueError says in one line what its list `key` lacks."""
-    command, fields = NEEDED[key]
-    origin = f"it should come from `{command}`"
-    try:
-        value = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not JSON: {error}; {origin}") from None
-    rows = value.get(key) if isinstance(value, dict) else None
-    if not isinstance(rows, list):
-        raise ValueError(f"{path} has no list {key!r}; {origin}")
-    for number, row in enumerate(rows):
-        absent = [name for name in fields if not isinstance(row, dict) or name not in row]
-        if absent:
-            raise ValueError(f"{path}: entry {number} of {key!r} lacks {absent[0]!r}; {origin}")
-    return value
 
 
 def _document(group: Group) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """How embeddings look in figures: each has one color and one marker everywhere, and its variants differ in the dash."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 from zlib import crc32
 
@@ -33,8 +35,8 @@ def look(position: str, variant: int = 0) -> Style:
 
 def looks(groups: Sequence[Group]) -> list[Style]:
     """Return how each group is drawn; groups of one task and one embedding are its variants."""
-    names = [(group.task, group.position) for group in groups]
-    return [look(group.position, names[:index].count(names[index])) for index, group in enumerate(groups)]
+    variants: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
+    return [look(group.position, next(variants[group.task, group.position])) for group in groups]
 
 
 def group_title(group: Group) -> str:

@@ -16,6 +16,7 @@ from torch import Tensor
 from ldhd.evaluate import ScaleResult, Trace, trace
 from ldhd.experiments import Failure, Record, RunConfig, load_run, make_config
 from ldhd.experiments.groups import Group, by_setting, differences, group_runs, setting
+from ldhd.parsing import format_range
 from ldhd.report.figures.accuracy import accuracy_figure
 from ldhd.report.render_matplotlib import save_figure
 from ldhd.report.terminal import Output, folding, numeric, percent, plain_table
@@ -57,7 +58,7 @@ def accuracy_table(groups: Sequence[Group]) -> Table:
     rows = []
     for group in groups:
         cells = [_cell(group, scale) for scale in scales]
-        rows.append((group.label, f"{group.fitted}/{len(group.records)}", *cells, group.verdict()))
+        rows.append((escape(group.label), f"{group.fitted}/{len(group.records)}", *cells, group.verdict()))
     title = f"{groups[0].task}: exact match in % by scale"
     caption = f"model {' and '.join(models)}; training scales in bold"
     return plain_table(title, ["position", "fitted", *columns, "verdict"], rows, caption)
@@ -79,7 +80,7 @@ def hard_table(groups: Sequence[Group]) -> Table | None:
 def digit_table(groups: Sequence[Group]) -> Table | None:
     """Return a table of the accuracy of each answer token at scales beyond training; None if there are none."""
     rows = [
-        (group.label, scale, *(percent(mean.value) for mean in group.per_position(scale)))
+        (escape(group.label), scale, *(percent(mean.value) for mean in group.per_position(scale)))
         for group in groups
         for scale in group.scales
         if scale > max(group.train_scales) and len(group.per_position(scale)) <= WIDEST_ANSWER
@@ -95,13 +96,13 @@ def show_evaluation(config: RunConfig, results: Sequence[ScaleResult]) -> Output
     document = {"hash": config.hash, "task": config.task, "position": config.position}
     columns = numeric("scale", "instances", "exact match", "95 % interval", "per token")
     rows = [(r.scale, r.n, f"{r.exact:.3f}", f"{r.low:.3f}-{r.high:.3f}", f"{r.per_token:.3f}") for r in results]
-    table = plain_table(f"{config.label}, trained on {list(config.train_scales)}", columns, rows)
+    table = plain_table(f"{config.label}, trained on {format_range(config.train_scales)}", columns, rows)
     return {**document, "results": [asdict(result) for result in results]}, [table]
 
 
-def trace_run(folder: Path, prompt: str, device: str = "cpu") -> Output:
+def trace_run(folder: Path, prompt: str, device: str = "cpu", trust: bool = False) -> Output:
     """Let the model of a finished run answer a prompt; show its output, attention on needed slots and anchors."""
-    _, task, model = load_run(folder, device)
+    _, task, model = load_run(folder, device, trust)
     found = trace(model, task.read(prompt))
     needs = task.needs(found.instance)
     document = {

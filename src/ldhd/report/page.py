@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 import ldhd
 from ldhd.experiments.groups import Group
+from ldhd.parsing import evenly
 from ldhd.report.figures.learning_curves import OUTCOMES, seed_outcome
 from ldhd.report.figures.marks import Figure
 from ldhd.report.look import look
@@ -67,7 +68,13 @@ class Page:
             loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
         )
         environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-        environment.filters |= {"percent": percent, "counted": counted, "bounds": bounds, "witness": _witness}
+        environment.filters |= {
+            "percent": percent,
+            "counted": counted,
+            "bounds": bounds,
+            "witness": _witness,
+            "some": evenly,
+        }
         environment.filters["indented"] = lambda value: json.dumps(value, indent=1)
         environment.globals |= {"outcomes": OUTCOMES, "seed_outcome": seed_outcome, "look": look, "tones": TONES}
         environment.globals |= {"static": _static, "plotly": Markup(get_plotlyjs()), "version": ldhd.__version__}

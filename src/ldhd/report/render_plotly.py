@@ -31,7 +31,7 @@ def to_plotly(figure: Figure, height: int, legend: bool = True) -> Json:
             layout["xaxis"]["anchor"] = f"y{number}"
         data += [_trace(mark, panel) | ({"yaxis": f"y{number}"} if number else {}) for mark in panel.marks]
         if any(isinstance(mark, HeatMap) for mark in panel.marks):
-            axis |= {"type": "category", "autorange": "reversed", "showgrid": False}
+            axis |= {"type": "category", "autorange": "reversed", "showgrid": False, "tickvals": None, "ticktext": None}
             layout["xaxis"] |= {"showgrid": False}
             layout["margin"] = {"t": 6, "l": 48}
     return {"data": _named_once(data), "layout": layout}
@@ -100,8 +100,11 @@ def _axis(axis: Axis) -> Json:
         found |= {"type": "log"}
     elif axis.range:
         found |= {"range": list(axis.range)}
-    if axis.ticks is not None and axis.tick_labels is None:
-        found |= {"tickvals": list(axis.ticks), "ticktext": [f"{tick:g}" for tick in axis.ticks]}
+    if axis.ticks is not None:
+        found |= {
+            "tickvals": list(axis.ticks),
+            "ticktext": list(axis.tick_labels or (f"{tick:g}" for tick in axis.ticks)),
+        }
     return found | ({"tickformat": ".0%"} if axis.percent else {})
 
 

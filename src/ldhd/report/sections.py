@@ -1,18 +1,20 @@
 """The sections of the report: each function prepares what the template of its section shows."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, groupby, product
 from typing import Any
 
 from ldhd.bias.cells import Row
 from ldhd.experiments.groups import Group
-from ldhd.experiments.registered import Register, compare, count
-from ldhd.parsing import format_range
+from ldhd.experiments.registered import Register, compare
+from ldhd.experiments.scoring import count
+from ldhd.parsing import evenly, format_range
 from ldhd.report.bench import MEANINGS, case_of, growth_figure
 from ldhd.report.figures import accuracy
 from ldhd.report.figures.bias import bias_map
-from ldhd.report.figures.learning_curves import evenly, explanation, learning_curve_figure, learning_curves
+from ldhd.report.figures.learning_curves import explanation, learning_curve_figure, learning_curves
 from ldhd.report.figures.marks import Band, Figure, HeatMap, Line, Panel, Span
 from ldhd.report.figures.strings import chosen_traces, string_picture
 from ldhd.report.look import looks
@@ -23,6 +25,14 @@ from ldhd.statistics import Paired, paired
 
 MOST_SCALES = 12
 """Scales to choose from in a figure of one scale at a time."""
+MOST_CELLS = 200
+"""Groups that the page shows in detail; of more, some of each task are chosen evenly, whatever their results."""
+MOST_LINES = 20_000
+"""Further groups that have a line each; of more, only the verdicts are counted."""
+MOST_PREDICTED = 1000
+"""Comparisons with predictions that are listed."""
+MOST_PAIRED = 24
+"""Groups of one task of which every two are compared; of more, each is compared with the best alone."""
 MOST_NUMBERS = 60_000
 """Weights of one run beyond which its picture would make the page heavy."""
 WIDTH, HEIGHT, MARGIN = 122.0, 50.0, 5.0
@@ -32,6 +42,29 @@ SAMPLES = {"in-sample": "as the paper reports", "out-of-sample": "on what the pa
 Section = dict[str, Any]
 Places = Mapping[tuple[str, str], str]
 """Task and label of a group -> its element in the list of runs."""
+
+
+def in_detail(groups: Sequence[Group]) -> list[Group]:
+    """Return the groups that the page shows in detail: all, or at most `MOST_CELLS`, evenly from each task."""
+    by_task = {task: list(own) for task, own in groupby(groups, lambda group: group.task)}
+    if len(groups) <= MOST_CELLS:
+        return list(groups)
+    shown = evenly(list(by_task), MOST_CELLS)
+    return [group for task in shown for group in evenly(by_task[task], max(2, MOST_CELLS // len(shown)))]
+
+
+def rest_section(groups: Sequence[Group], shown: Sequence[Group]) -> Section | None:
+    """A line for each group that the page does not show in detail; None if there is none."""
+    detailed = set(map(id, shown))
+    rest = [group for group in groups if id(group) not in detailed]
+    verdicts = Counter(group.verdict() for group in rest)
+    return (
+        _section(
+            "rest", "further cells", shown=len(shown), counts=verdicts, rows=rest[:MOST_LINES], left=rest[MOST_LINES:]
+        )
+        if rest
+        else None
+    )
 
 
 def matrix_section(groups: Sequence[Group]) -> Section | None:
@@ -83,11 +116,12 @@ def task_section(page: Page, groups: Sequence[Group], places: Places, runs: Runs
         "task",
         task,
         trained=" and ".join(dict.fromkeys(format_range(group.train_scales) for group in groups)),
-        best=sorted(groups, key=lambda group: -group.interval(group.scales[-1]).value)[:6],
+        best=sorted(groups, key=lambda group: -group.mean(group.scales[-1]))[:6],
         accuracy=page.add(accuracy.accuracy_figure(groups, links=links), 430),
         scales=notable_scales(groups),
         groups=groups,
         pairs=compared,
+        all_pairs=len(groups) <= MOST_PAIRED,
         fewest_seeds=min((len(found.seeds) for *_, found in compared), default=0),
         digits=page.add_choice(beyond, 360) if beyond else None,
         errors=[(group.label, _add_map(page, accuracy.error_panel(group))) for group in groups],
@@ -107,20 +141,24 @@ def notable_scales(groups: Sequence[Group]) -> list[int]:
 
 
 def pairs(groups: Sequence[Group]) -> list[tuple[Group, Group, int, Paired]]:
-    """Compare every two groups, the better first, at the largest test scale and over the seeds they share."""
+    """Compare every two groups, the better first, at the largest test scale and over the seeds they share.
+
+    Of more than `MOST_PAIRED` groups, each is compared with the best alone, so that the page grows in proportion.
+    """
     found = []
-    ranked = sorted(groups, key=lambda group: -group.interval(group.scales[-1]).value)
-    for better, worse in combinations(ranked, 2):
+    ranked = sorted(groups, key=lambda group: -group.mean(group.scales[-1]))
+    for better, worse in combinations(ranked, 2) if len(ranked) <= MOST_PAIRED else product(ranked[:1], ranked[1:]):
         scale = max(set(better.scales) & set(worse.scales), default=0)
         compared = paired(better.by_seed(scale), worse.by_seed(scale))
         found += [] if compared is None else [(better, worse, scale, compared)]
     return found
 
 
-def prediction_section(predictions: Mapping[str, Any], runs: Runs) -> Section:
+def prediction_section(predictions: Mapping[str, Any], runs: Runs, trust: bool = False) -> Section:
     """A row for each predicted setting that was measured; predictions that were not measured are only counted."""
     entries = list(predictions["predictions"])
-    rows = compare([(run.config, run.record) for run in runs.finished], Register(repository(), {None: entries}))
+    register = Register(repository(), {None: entries}, trusted=trust)
+    rows = compare([(run.config, run.record) for run in runs.finished], register)
     return _section(
         "predictions",
         "predictions",
@@ -128,7 +166,8 @@ def prediction_section(predictions: Mapping[str, Any], runs: Runs) -> Section:
         meanings=SAMPLES,
         measured=len(rows),
         entries=len(entries),
-        rows=[row for row in rows if row.predicted is not None],
+        known=sum(row.predicted is not None for row in rows),
+        rows=[row for row in rows if row.predicted is not None][:MOST_PREDICTED],
     )
 
 

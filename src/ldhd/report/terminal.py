@@ -6,6 +6,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console, RenderableType
+from rich.markup import escape
 from rich.table import Column, Table
 
 from ldhd.statistics import Mean, Share
@@ -39,7 +40,7 @@ def plain_table(
 ) -> Table:
     """Return a table that has a line under its header only; a column may also be given as rich's own `Column`."""
     style: Any = {"title_justify": "left", "caption_justify": "left", "box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
-    table = Table(*columns, title=title, caption=caption or None, **style)
+    table = Table(*columns, title=title and escape(title), caption=escape(caption) or None, **style)
     for row in rows:
         table.add_row(*map(str, row))
     return table

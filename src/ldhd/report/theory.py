@@ -1,6 +1,6 @@
 """The results of `ldhd predict`, `ldhd design` and `ldhd verify`, which need no training."""
 
-import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,19 +12,20 @@ from rich.table import Column, Table
 from rich.text import Text
 
 import ldhd
-from ldhd.experiments.predictions import NamedPrediction, entry
+from ldhd.experiments.predictions import NamedPrediction
 from ldhd.experiments.preset import depth
-from ldhd.experiments.registered import Comparison, Register, compare, count
+from ldhd.experiments.registered import Comparison, Register, compare
+from ldhd.experiments.scoring import MEASURED, count
 from ldhd.experiments.studies import read_runs
-from ldhd.files import write_bytes
 from ldhd.parsing import format_range
-from ldhd.predict import ASSUMPTIONS, Constraint, Prediction, Witness
+from ldhd.predict import ASSUMPTIONS, Constraint, Prediction
 from ldhd.predict.design import Design
 from ldhd.report.terminal import Output, folding, plain_table
 from ldhd.theory.ledger import Entry
 
 STYLES = {
-    **{"generalises": "green", "fails": "red", "undecided": "yellow"},
+    **{"generalises": "green", "fails": "red", "does not fit": "red"},
+    **{"undecided": "yellow", "does not apply": "yellow"},
     **{"holds": "green", "holds with a correction": "yellow", "fails as printed": "red"},
 }
 """The colours of verdicts about predictions and claims."""
@@ -42,19 +43,17 @@ def show_predictions(
     for found, _ in predictions:
         setting = found.task, found.position, found.layers, format_range(found.train_scales)
         verdicts = _styled(found.verdict), found.linear, found.max_scale, f"{found.risk:.2f}"
-        heads = dict.fromkeys(slot.head for slot in found.slots if slot.head != "content alone")
-        why = f"{found.witness.slot}: {found.witness.words}" if found.witness else "; ".join(heads) or "content alone"
-        rows.append((*setting, *verdicts, escape(why)))
+        rows.append((*setting, *verdicts, escape(found.reason)))
     caption = "up to: the largest scale that holds, 0 if training is not explained; risk: unneeded cells never seen"
     view: list[RenderableType] = [plain_table("predictions, made without training", columns, rows, caption)]
     for found, _ in predictions if explain else ():
-        if found.witness is not None:
-            view.append(Text.from_markup("\n".join(explanation(found, found.witness))))
+        view.append(Text.from_markup("\n".join(explanation(found))))
     view.append(Text("\n".join(["Assumed:", *(f"- {assumption}" for assumption in ASSUMPTIONS)])))
     if comparisons is not None:
         document["comparisons"] = [{**asdict(row), "outcome": row.outcome} for row in comparisons]
         document["counts"] = count(comparisons)
         view.append(comparison_table(comparisons))
+        view.extend(score_tables(document["counts"]))
     return document, view
 
 
@@ -122,21 +121,32 @@ def repository() -> Path:
     return Path(ldhd.__file__).parents[2]
 
 
-def compare_measured(folder: Path, task: str) -> list[Comparison]:
-    """Compare the finished runs of a task, or of `all`, with what the registered predictions say of them."""
+def compare_measured(folder: Path, task: str, trust: bool = False) -> list[Comparison]:
+    """Compare the finished runs of a task, or of `all`, with what the registered predictions say of them.
+
+    A task that the runs name but the user does not is imported only with `trust`.
+    """
     runs = [(run.config, run.record) for run in read_runs(folder) if task in ("all", run.config.task)]
-    return compare(runs, Register(repository()))
+    return compare(runs, Register(repository(), trusted=trust or task != "all"))
 
 
-def write_register(path: Path, predictions: Sequence[NamedPrediction]) -> None:
-    """Write one line for each prediction, so that versions can be compared."""
-    lines = ",\n".join(json.dumps(entry(*named)) for named in predictions)
-    write_bytes(path, f'{{"predictions": [\n{lines}\n]}}\n'.encode())
+def show_registered(added: Sequence[Mapping[str, Any]], kept: int, file: Path) -> Output:
+    """Show how many predictions of each verdict were added to a file, and how many settings had one already."""
+    counts = Counter(str(entry["verdict"]) for entry in added)
+    document = {"file": str(file), "added": len(added), "already_registered": kept, "verdicts": dict(counts)}
+    parts = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+    note = f"; {kept} settings had one, which stays" if kept else ""
+    return document, [f"{len(added)} predictions added{f' ({parts})' if parts else ''}{note}: {file}"]
 
 
-def explanation(prediction: Prediction, witness: Witness) -> Iterator[str]:
-    """Yield the strings of a witness, each with marks under the tokens it is about, as markup of rich."""
+def explanation(prediction: Prediction) -> Iterator[str]:
+    """Yield the strings of a witness, each with marks under the tokens it is about, or the heads, as markup of rich."""
     yield f"[bold]{prediction.task}, {prediction.position}, {depth(prediction.layers)}[/bold]: {prediction.verdict}"
+    yield f"  {escape(prediction.reason)}"
+    witness = prediction.witness
+    if witness is None:
+        yield from (f"  slot {slot.slot}, by {escape(slot.head)}" for slot in prediction.slots)
+        return
     yield f"  slot {witness.slot}, by {escape(witness.head)}"
     for step in witness.constraints:
         kind = "training" if step.trained else "test"
@@ -153,18 +163,31 @@ def marks(step: Constraint) -> str:
 
 
 def comparison_table(rows: Sequence[Comparison]) -> Table:
-    """Return a table of predicted and measured verdicts; its caption counts the registered predictions."""
+    """Return a table of predicted and measured verdicts."""
     names = "task", "position", "layers", "trained on", "to scale", "seeds", "predicted", "measured", "outcome"
-    caption = "; ".join(
-        f"{name}: {', '.join(f'{number} {outcome}' for outcome, number in found.items())}"
-        for name, found in count(rows).items()
-    )
     shown = []
     for row in rows:
         setting = row.task, row.position, row.layers, format_range(row.train_scales), row.largest_scale, row.seeds
         outcome = row.outcome if row.registered else f"{row.outcome}, not registered"
+        outcome += f": {row.irregular}" * bool(row.irregular)
         shown.append((*setting, row.predicted or "nothing", row.measured, outcome))
-    return plain_table("predicted and measured", [Column(name, no_wrap=True) for name in names], shown, caption)
+    return plain_table("predicted and measured", [Column(name, no_wrap=True) for name in names], shown)
+
+
+def score_tables(counts: Mapping[str, Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """Yield the confusion matrix of registered predictions and their counts beside the baselines."""
+    for name, found in counts.items():
+        matrix = [(said, *met.values()) for said, met in found["confusion"].items() if any(met.values())]
+        caption = (
+            f"{found['hits']} hits, {found['misses']} misses ({found['irregular']} irregular), {found['declined']} "
+            f"declined, {found['open']} open, {found['unregistered']} not registered; "
+            f"{found['false_promises']} of {found['promises']} promises false"
+        )
+        for rule, beside in found["baselines"].items():
+            caption += (
+                f"\n{rule}: {beside['hits']} hits; McNemar {beside['wins']} : {beside['losses']}, p = {beside['p']:.3g}"
+            )
+        yield plain_table(f"registered, {name}: predicted, then measured", ("", *MEASURED), matrix, caption)
 
 
 def _styled(verdict: str) -> str:

@@ -42,14 +42,14 @@ def contestant(model: str, timeout: float, trust: bool) -> Contestant:
         return _function(rest)
     if colon and kind == "program":
         return _program(rest, timeout)
-    return _run(Path(model))
+    return _run(Path(model), trust)
 
 
-def _run(path: Path) -> Contestant:
+def _run(path: Path, trust: bool) -> Contestant:
     from ldhd.evaluate.accuracy import answers
     from ldhd.experiments import load_run
 
-    config, _, model = load_run(path)
+    config, _, model = load_run(path, trust=trust)
     size = sum(parameter.numel() for parameter in model.parameters())
     return Contestant(
         str(path),

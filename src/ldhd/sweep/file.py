@@ -45,16 +45,22 @@ def parse_sweep(text: str, name: str) -> list[RunConfig]:
     tables = [(name, table, ("tasks", "positions"))] if table or not blocks else []
     tables += [(f"{name}: [[runs]] number {n}", block, ("task", "position")) for n, block in enumerate(blocks, start=1)]
     configs: dict[str, RunConfig] = {}
+    left = LARGEST_SWEEP
     for place, block, required in tables:
         try:
-            configs |= {config.hash: config for config in _configs(block, required)}
+            found = _configs(block, required, left)
+            left -= len(found)
+            configs |= {config.hash: config for config in found}
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{place}: {error}") from None
     return list(configs.values())
 
 
-def _configs(table: Mapping[str, Any], required: tuple[str, str]) -> list[RunConfig]:
-    """Return the configs of a grid, or of one of the `[[runs]]`; whatever is not checked here, `make_config` checks."""
+def _configs(table: Mapping[str, Any], required: tuple[str, str], most: int) -> list[RunConfig]:
+    """Return the at most so many configs of a grid, or of one of the `[[runs]]`.
+
+    Whatever is not checked here, `make_config` checks.
+    """
     keys = *required, *OPTIONAL_KEYS
     for key in table:
         if key not in keys:
@@ -72,8 +78,8 @@ def _configs(table: Mapping[str, Any], required: tuple[str, str]) -> list[RunCon
         if key in values:  # "1-5,10", [1, 2, 10] or 3
             values[key] = parse_range(",".join(map(str, _as_list(values[key]))), key, allowed)
     size = len(tasks) * len(positions) * len(values["seeds"]) * math.prod(map(len, options.values()))
-    if size > LARGEST_SWEEP:
-        raise ValueError(f"this would be {size} runs, more than {LARGEST_SWEEP}")
+    if size > most:
+        raise ValueError(f"this would be {LARGEST_SWEEP - most + size} runs, more than {LARGEST_SWEEP}")
     return [
         config
         for task in tasks

@@ -18,7 +18,7 @@ from typing import Any
 
 from ldhd.experiments import RunConfig, RunFolder
 from ldhd.experiments.runner import Job, OnProgress, Progress, Stop
-from ldhd.files import write_bytes
+from ldhd.files import BadFileError, Guard, read_bytes, write_bytes
 from ldhd.lease import HeldError, holding
 from ldhd.sweep.executor import Executor, JobResult, execute, perform
 from ldhd.train import checkpoint
@@ -66,7 +66,7 @@ def _connected(ray: Any, address: str | None) -> Iterator[None]:
 
 
 class _Cluster:
-    """The workers of a cluster; `running` maps each task of Ray's to its job and the lease held for it here."""
+    """The workers of a cluster; `running` maps each task of Ray's to its job, its lease, and the lease's check."""
 
     def __init__(self, ray: Any, cpus: float, gpus: float):
         self.ray = ray
@@ -76,7 +76,7 @@ class _Cluster:
 
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         self.inbox = ray.remote(num_cpus=0, scheduling_strategy=here, max_concurrency=4)(_Inbox).remote()
-        self.running: dict[Any, tuple[Job, contextlib.ExitStack]] = {}
+        self.running: dict[Any, tuple[Job, contextlib.ExitStack, Guard]] = {}
         self.refused: list[JobResult] = []
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         if not any(all(node.get(name, 0) >= amount for name, amount in self.needs.items()) for node in nodes):
@@ -94,30 +94,36 @@ class _Cluster:
 
     def start(self, job: Job) -> None:
         """Start a job with the files of its run, and of the run it extends; refuse it if another process has it."""
-        lease = contextlib.ExitStack()
+        lease, folder = contextlib.ExitStack(), RunFolder(job.out / job.config.hash)
         try:
-            lease.enter_context(holding(job.out / job.config.hash, wait=False))
+            guard = lease.enter_context(holding(folder.path, wait=False)).check
+            folder.check_no_links()
         except HeldError:
             self.refused.append(JobResult(job))
+            return
+        except (OSError, BadFileError) as error:
+            lease.close()
+            self.refused.append(JobResult(job, error=str(error)))
             return
         runs = [job.config.hash, *([job.config.extended_from] if job.config.extended_from else [])]
         files = _changed(job.out, runs, {})
         task = self.work.remote(job.config.model_dump_json(), job.threads, job.command, files, self.inbox)
-        self.running[task] = job, lease
+        self.running[task] = job, lease, guard
 
     def collect(self, on_progress: OnProgress) -> Iterator[JobResult]:
         refused, self.refused = self.refused, []
         yield from refused
         ended, _ = self.ray.wait(list(self.running), timeout=REPORT_SECONDS) if self.running else ([], [])
-        folders = {job.config.hash: job.out for job, _ in self.running.values()}
+        folders = {job.config.hash: (job.out, guard) for job, _, guard in self.running.values()}
         for files, progress in self.ray.get(self.inbox.take.remote()):  # a task that has ended has sent all its reports
             if progress.run in folders:
-                _write(folders[progress.run], files)
+                out, guard = folders[progress.run]
+                _write(out, files, guard)
                 on_progress(progress)
         for task in ended:
-            job, lease = self.running.pop(task)
+            job, lease, guard = self.running.pop(task)
             with lease:
-                yield self._result(task, job)
+                yield self._result(task, job, guard)
 
     def ask_to_stop(self) -> None:
         """Ask the tasks that have begun to stop, and cancel those that wait for a machine."""
@@ -127,18 +133,18 @@ class _Cluster:
                 self.ray.cancel(task)
 
     def close(self) -> None:
-        for task, (_, lease) in self.running.items():
+        for task, (_, lease, _) in self.running.items():
             with contextlib.suppress(Exception):
                 self.ray.cancel(task, force=True)
             lease.close()
         self.ray.kill(self.inbox)
 
-    def _result(self, task: Any, job: Job) -> JobResult:
+    def _result(self, task: Any, job: Job, guard: Guard) -> JobResult:
         """Return the result of a task that has ended, after its last files are written."""
         folder = RunFolder(job.out / job.config.hash)
         try:
             files, error = self.ray.get(task)
-            _write(job.out, files)
+            _write(job.out, files, guard)
         except self.ray.exceptions.TaskCancelledError:
             return JobResult(job)
         except self.ray.exceptions.RayError as death:
@@ -206,20 +212,21 @@ def _changed(out: Path, names: Sequence[str], sent: dict[Path, tuple[int, int]])
     """Return the files of some runs that are new or replaced since they were `sent`, and note that they are."""
     found: Files = {}
     for path in sorted(path for name in names for path in (out / name).rglob("*")):
-        if path.name == "lease" or path.name.startswith("."):
+        if path.name in ("lease", "failure.json") or path.name.startswith("."):
             continue
-        with contextlib.suppress(FileNotFoundError, IsADirectoryError):  # it may be replaced or removed at this moment
-            stamp = path.stat().st_ino, path.stat().st_mtime_ns
+        with contextlib.suppress(FileNotFoundError, BadFileError):  # it may be replaced or removed, or be a folder
+            now = path.stat()
+            stamp = now.st_ino, now.st_mtime_ns
             if sent.get(path) != stamp:
-                found[str(path.relative_to(out))] = path.read_bytes()
+                found[str(path.relative_to(out))] = read_bytes(path, largest=now.st_size)
                 sent[path] = stamp
     return found
 
 
-def _write(out: Path, files: Files) -> None:
+def _write(out: Path, files: Files, guard: Guard = lambda: None) -> None:
     """Write files, the record last, since it says that the run is finished; keep the newest two checkpoints."""
     record = RunFolder(out).record_path.name
     for path in sorted(files, key=lambda path: Path(path).name == record):
-        write_bytes(out / path, files[path])
+        write_bytes(out / path, files[path], guard)
     for folder in {(out / path).parent for path in files if "checkpoints" in Path(path).parts}:
         checkpoint.drop_old(folder)

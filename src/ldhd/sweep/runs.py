@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ldhd.experiments import Failure, Record, RunConfig, run
@@ -12,9 +12,9 @@ from ldhd.experiments.groups import by_setting
 from ldhd.experiments.loading import check
 from ldhd.experiments.runner import Job, OnProgress, Progress, follow
 from ldhd.experiments.studies import Study
-from ldhd.files import write_json
-from ldhd.lease import Lease
-from ldhd.process import Interrupted
+from ldhd.files import BadFileError
+from ldhd.lease import Lease, Waiting
+from ldhd.process import Interrupted, one_line
 from ldhd.sweep.executor import Executor, JobResult, in_processes, in_turn, stop_on_signal
 from ldhd.train import parallel
 
@@ -122,6 +122,8 @@ class _Queue:
     attempts: Counter[str] = field(default_factory=Counter)
     records: dict[str, Record] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
+    waits: dict[str, Waiting] = field(default_factory=dict)
+    """The runs that another process has."""
 
     def add(self, configs: Iterable[RunConfig]) -> None:
         """Add runs; those that are finished are read, the others checked, one seed of each setting."""
@@ -155,9 +157,12 @@ class _Queue:
 
     def _start(self, config: RunConfig) -> Job | None:
         """Return the job of a run; None if it is finished, or has failed, or waits for another process that has it."""
+        path = self.study.folder(config).path
         try:
-            free = Lease(self.study.folder(config).path).is_free()
-        except OSError as error:
+            free = Lease(path).is_free()
+            if not free:
+                self.waits.setdefault(config.hash, Waiting(path)).look()
+        except (OSError, ValueError) as error:
             self._fail(config, str(error))
             return None
         record = self.study.finished(config) if free else None  # another process may have finished it since
@@ -177,9 +182,9 @@ class _Queue:
 
     def _fail(self, config: RunConfig, message: str) -> None:
         self.attempts[config.hash] += 1
-        failure = Failure(config.hash, config.label, " ".join(message.split()), self.attempts[config.hash])
-        with contextlib.suppress(OSError):  # a full disk may be the reason
-            write_json(self.study.folder(config).failure_path, asdict(failure))
+        failure = Failure(config.hash, config.label, one_line(message), self.attempts[config.hash])
+        with contextlib.suppress(OSError, BadFileError):  # a full disk may be the reason
+            self.study.folder(config).write_failure(failure)
         if failure.attempts <= self.retries:
             self.waiting.append(config)
         else:

@@ -1,18 +1,47 @@
 """Reasoning tasks whose instances come in scales; one file a task."""
 
+from ldhd.tasks.addends import ADDENDS
 from ldhd.tasks.addition import ADDITION
 from ldhd.tasks.addition_aligned import ADDITION_ALIGNED
+from ldhd.tasks.addition_forward import ADDITION_FORWARD
 from ldhd.tasks.addition_mod10 import ADDITION_MOD10
 from ldhd.tasks.copy import COPY
+from ldhd.tasks.copy_separator import COPY_SEPARATOR
+from ldhd.tasks.difference import DIFFERENCE
 from ldhd.tasks.division import DIVISION
+from ldhd.tasks.interleaving import INTERLEAVING
+from ldhd.tasks.larger import LARGER
+from ldhd.tasks.maximum import MAXIMUM
 from ldhd.tasks.multiplication import MULTIPLICATION
 from ldhd.tasks.parity import PARITY
 from ldhd.tasks.parity_direct import PARITY_DIRECT
+from ldhd.tasks.reversal import REVERSAL
+from ldhd.tasks.subtraction import SUBTRACTION
+from ldhd.tasks.successor import SUCCESSOR
 from ldhd.tasks.task import Format, Instance, LatentSpace, Needs, Task
 
 TASKS: dict[str, Task] = {
     task.name: task
-    for task in (COPY, ADDITION, ADDITION_ALIGNED, PARITY, PARITY_DIRECT, MULTIPLICATION, DIVISION, ADDITION_MOD10)
+    for task in (
+        COPY,
+        ADDITION,
+        ADDITION_ALIGNED,
+        PARITY,
+        PARITY_DIRECT,
+        MULTIPLICATION,
+        DIVISION,
+        ADDITION_MOD10,
+        REVERSAL,
+        SUCCESSOR,
+        DIFFERENCE,
+        SUBTRACTION,
+        INTERLEAVING,
+        LARGER,
+        ADDENDS,
+        ADDITION_FORWARD,
+        COPY_SEPARATOR,
+        MAXIMUM,
+    )
 }
 
 __all__ = ["TASKS", "Format", "Instance", "LatentSpace", "Needs", "Task"]

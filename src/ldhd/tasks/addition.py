@@ -77,7 +77,7 @@ class AddendsFormat(Format):
 
     example: ClassVar[str] = "b12+345="
     """A prompt that error messages show."""
-    exchangeable: ClassVar[tuple[tuple[str, ...], ...]] = (("x", "y"), ("x_previous", "y_previous"))
+    exchangeable: tuple[tuple[str, ...], ...] = (("x", "y"), ("x_previous", "y_previous"))
 
     def prompt(self, latent: Addends) -> str:
         return f"b{digits.write(latent[0])}+{digits.write(latent[1])}="

@@ -63,8 +63,9 @@ class LatentSpace(ABC):
     def shapes(self, scale: int) -> list[Latent] | None:
         """Return latent variables of this scale that cover every shape of string; None if the shapes are not known.
 
-        Instances of one shape differ in the values of their digits only. Every token that can vary within a shape has
-        to vary among the latent variables returned.
+        Where there are many hundreds of shapes, an even choice of them is enough. Instances of one shape differ in the
+        values of their digits only. Every token that can vary within a shape has to vary among the latent variables
+        returned.
         """
         return None
 
@@ -72,8 +73,12 @@ class LatentSpace(ABC):
 class Format(ABC):
     """How a latent variable and its label are written as a string."""
 
-    exchangeable: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    exchangeable: tuple[tuple[str, ...], ...] = ()
     """Groups of slots whose contents may be swapped without changing the answer, such as the digits of both addends."""
+
+    by_content: ClassVar[str] = ""
+    """Why digits, not places, decide which tokens matter, as a clause; empty where places do. Predictions are about
+    places alone, and do not apply to such a task."""
 
     @abstractmethod
     def prompt(self, latent: Latent) -> str:

@@ -89,6 +89,7 @@ def train(
                     "penalty": done.penalty,
                     "learning_rate": config.learning_rate * schedule(state.step - 1, config),
                     "gradient_norm": done.gradient_norm,
+                    "precision": state.precision,
                     "accuracy": live_accuracy(state.model, task, scales, seed),
                     **(
                         {"test_accuracy": live_accuracy(state.model, task, test_scales, seed)}

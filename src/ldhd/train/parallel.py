@@ -12,10 +12,15 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from ldhd.process import LostPeerError
 from ldhd.train.state import State
 
 PATIENCE = timedelta(hours=12)
 """How long a process waits for the others, for example while the first one evaluates and writes."""
+
+
+LOSS = ("gloo", "nccl", "connection", "timed out", "socket")
+"""Words in the errors of torch.distributed about a process that does not answer."""
 
 
 def size() -> int:
@@ -44,6 +49,13 @@ def connected(device: str) -> Iterator[None]:
     dist.init_process_group("nccl" if kind == "cuda" else "gloo", timeout=PATIENCE)
     try:
         yield
+    except RuntimeError as error:
+        if not any(word in str(error).lower() for word in LOSS):
+            raise
+        reason = str(error).splitlines()[0].rpartition("] ")[2].split(". ")[0]
+        raise LostPeerError(
+            f"another process of torchrun is gone ({reason}); repeat the command: the run goes on from its checkpoint"
+        ) from None
     finally:
         dist.destroy_process_group()
 

@@ -11,7 +11,7 @@ from statistics import fmean
 
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments.groups import Group
-from ldhd.parsing import format_range, spans
+from ldhd.parsing import evenly, format_range, spans
 from ldhd.report.figures.marks import Axis, Band, Bars, Figure, HeatMap, Line, Mark, Panel, Span, Style
 from ldhd.report.look import group_title, look, looks, position_title
 from ldhd.report.terminal import counted
@@ -19,6 +19,10 @@ from ldhd.statistics import Mean
 
 MOST_BANDS = 6
 """Of more curves in one panel, only the means and the seeds are drawn: bands would hide each other."""
+MOST_SCALES, MOST_SEEDS = 200, 30
+"""Test scales of a curve, and single seeds of a group, beyond which some are left out, evenly."""
+MOST_ROWS, MOST_COLUMNS = 60, 200
+"""Rows and columns of a map of errors, or tokens of a curve, beyond which some are left out, evenly."""
 COLUMNS, ERROR_COLUMNS = 3, 4
 ERROR_COLORS = ("#f2f2f2", "#d55e00")
 """From no wrong tokens to nothing but wrong tokens."""
@@ -42,7 +46,7 @@ def accuracy_panel(
     common = len({tuple(group.train_scales) for group in groups}) == 1
     marks: list[Mark] = _training_spans(groups[0].train_scales) if common else []
     for index, (group, style) in enumerate(zip(groups, styles, strict=True)):
-        means = [(scale, group.interval(scale)) for scale in group.scales]
+        means = [(scale, group.interval(scale)) for scale in evenly(group.scales, MOST_SCALES)]
         label, count = group_title(group), len(group.records)
         if with_seeds:
             label += f", {counted(count, 'seed')}" + (f", {group.fitted} fitted" if group.fitted < count else "")
@@ -109,10 +113,10 @@ def digit_figure(groups: Sequence[Group], scale: int | None = None) -> Figure:
     marks: list[Mark] = []
     longest = 0
     for index, (group, style) in enumerate(zip(groups, looks(groups), strict=True)):
-        means = list(enumerate(group.per_position(at)))
+        means = evenly(list(enumerate(group.per_position(at))), MOST_COLUMNS)
         marks += _band(means, style, group.label) if len(groups) <= MOST_BANDS else []
         marks.append(_mean_line(means, style, index, group_title(group), group.label))
-        longest = max(longest, len(means))
+        longest = max(longest, 1 + max((token for token, _ in means), default=0))
     x = Axis("answer token, the first written first", ticks=whole_ticks(longest))
     return Figure([Panel(marks, x, share_axis("right tokens"))], (7.4, 3.6), title=f"{groups[0].task} at scale {at}")
 
@@ -130,10 +134,11 @@ def error_figure(groups: Sequence[Group], panel_of: Callable[[Group], Panel | No
 
 def error_panel(group: Group) -> Panel:
     """The share of wrong tokens by scale and place in the answer, averaged over seeds."""
-    rows = [group.per_position(scale) for scale in group.scales]
-    longest = max(map(len, rows))
-    values = [[1 - mean.value for mean in row] + [None] * (longest - len(row)) for row in rows]
-    return _error_panel(values, group.scales, "scale")
+    scales = evenly(group.scales, MOST_ROWS)
+    rows = [group.per_position(scale) for scale in scales]
+    tokens = evenly(range(max(map(len, rows))), MOST_COLUMNS)
+    values = [[1 - row[token].value if token < len(row) else None for token in tokens] for row in rows]
+    return _error_panel(values, scales, "scale", tokens)
 
 
 def carry_panel(group: Group) -> Panel | None:
@@ -147,12 +152,12 @@ def carry_panel(group: Group) -> Panel | None:
         asked[length, token] += n
     if not asked:
         return None
-    lengths = sorted({length for length, _ in asked})
-    tokens = range(max(token for _, token in asked) + 1)
+    lengths = evenly(sorted({length for length, _ in asked}), MOST_ROWS)
+    tokens = evenly(range(max(token for _, token in asked) + 1), MOST_COLUMNS)
     counts = [[asked[length, token] for token in tokens] for length in lengths]
     shares = {place: 1 - right[place] / n for place, n in asked.items()}
     values = [[shares.get((length, token)) for token in tokens] for length in lengths]
-    return _error_panel(values, lengths, "carry chain", counts)
+    return _error_panel(values, lengths, "carry chain", tokens, counts)
 
 
 def run_figure(results: Sequence[ScaleResult], train_scales: Sequence[int], position: str, title: str) -> Figure:
@@ -181,9 +186,14 @@ def whole_ticks(count: int) -> range:
 
 
 def _error_panel(
-    values: Sequence[Sequence[float | None]], rows: Sequence[int], label: str, counts: Sequence[Sequence[int]] = ()
+    values: Sequence[Sequence[float | None]],
+    rows: Sequence[int],
+    label: str,
+    tokens: Sequence[int],
+    counts: Sequence[Sequence[int]] = (),
 ) -> Panel:
-    x = Axis("answer token", ticks=whole_ticks(len(values[0])))
+    ticks = whole_ticks(len(tokens))
+    x = Axis("answer token", ticks=ticks, tick_labels=[str(tokens[tick]) for tick in ticks])
     y = Axis(label, ticks=range(len(rows)), tick_labels=list(map(str, rows)))
     return Panel([HeatMap(values, ERROR_COLORS, unit="wrong", counts=counts)], x, y)
 
@@ -210,7 +220,8 @@ def _seeds(group: Group, style: Style) -> list[Line]:
     """Every seed as a point, a cross if it did not fit."""
     found = []
     for fitted, marker, note in ((True, "circle", ""), (False, "x", ", not fitted")):
-        points = [(r, record) for record in group.records if record.fitted == fitted for r in record.results]
+        some = evenly([record for record in group.records if record.fitted == fitted], MOST_SEEDS)
+        points = [(r, record) for record in some for r in evenly(record.results, MOST_SCALES)]
         x, y = [r.scale for r, _ in points], [r.exact for r, _ in points]
         texts = [f"seed {record.seed}{note}" for _, record in points]
         links = [f"run-{record.hash}" for _, record in points]

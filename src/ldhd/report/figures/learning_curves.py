@@ -3,19 +3,20 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import Any
 
 from ldhd.experiments import Record
 from ldhd.experiments.groups import Group
+from ldhd.parsing import evenly
 from ldhd.report.figures.marks import Axis, Figure, Line, Panel, Style
 from ldhd.report.runs import Runs
 
 OUTCOMES = {"right": ("#0072B2", "solid"), "falls short": ("#E69F00", "dot"), "does not fit": ("#D55E00", "dash")}
 """The outcome of a seed, and the colour and dash it is drawn with."""
+MOST_CURVES = 10
+"""Seeds of a group whose learning curves are drawn."""
 MOST_ROWS = 60
 """Rows of a run's metrics that are drawn, evenly chosen, the last among them."""
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,9 @@ def seed_outcome(record: Record, group: Group) -> str:
 
 
 def learning_curves(group: Group, runs: Runs) -> list[LearningCurve]:
-    """Read the learning curve of each seed of a group."""
-    return [learning_curve(record, group, runs.metrics(record.hash)) for record in group.records]
+    """Read the learning curves of a group, of very many seeds those of some, evenly chosen."""
+    some = evenly(group.records, MOST_CURVES)
+    return [learning_curve(record, group, runs.metrics(record.hash)) for record in some]
 
 
 def learning_curve(record: Record, group: Group, metrics: Sequence[Mapping[str, Any]]) -> LearningCurve:
@@ -100,12 +102,6 @@ def explanation(failed: LearningCurve, others: Sequence[LearningCurve]) -> str:
             beside = f" (seeds that went right: {form.format(fmean(ends))})" if ends else ""
             parts.append(f"{name}: {form.format(read(failed)[-1])}{beside}")
     return "; ".join(parts)
-
-
-def evenly(values: Sequence[Value], most: int) -> list[Value]:
-    """Return at most so many of the values, evenly chosen, the first and the last among them."""
-    last = len(values) - 1
-    return list(values) if last < most else [values[round(k * last / (most - 1))] for k in range(most)]
 
 
 def _line(curve: LearningCurve, values: list[float], texts: list[str]) -> Line:
