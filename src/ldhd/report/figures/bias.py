@@ -3,22 +3,25 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from ldhd.bias.cells import Row
-from ldhd.bias.summary import agreements, closest, fitted, interpolators
+from ldhd.bias.summary import LIKE, agreements, closest, fitted, interpolators
 from ldhd.report.figures.marks import Axis, Bars, Figure, HeatMap, Line, Mark, Panel, Style, Text
 from ldhd.report.figures.theory import COLORS, GREY
 
 NEAR_TO_FAR = ("#08519c", "#6baed6", "#deebf7", "#ffffff")
 FAR = 0.6
 """Distance from which on a cell of a map is white."""
-DARK = 0.25
-"""Distance below which text on a cell is white."""
+TEXT = 7.5
+"""Size of the text on a cell."""
 
 
 def bias_map(rows: Sequence[Row]) -> Figure:
-    """Models and bases with the mean distance over concepts; and for each concept the basis that is closest."""
+    """Models and bases with the mean distance over concepts; below, for each concept, the basis that is closest.
+
+    Text is white where the model is the interpolator, to `LIKE`.
+    """
     models = list(dict.fromkeys(row["model"] for row in rows))
     panels = [_mean_panel(rows, models), _closest_panel(rows, models)]
-    return Figure(panels, (15.0, 1.8 + 0.42 * len(models)), columns=2)
+    return Figure(panels, (11.0, 2.0 + 0.8 * len(models)))
 
 
 def coefficients(row: Row) -> Figure:
@@ -71,7 +74,7 @@ def figures(rows: Sequence[Row]) -> Mapping[str, Figure]:
     if len({row["model"] for row in rows}) > 1 and usable:
         found["map"] = bias_map(rows)
     for axis in ("N", "width"):
-        if len({_place(row, axis) for row in usable} - {None}) > 1:
+        if _varies(usable, axis):
             found |= {f"leakage-{axis}": leakage(usable, axis), f"closest-{axis}": nearest(usable, axis)}
     if len(usable) == 1:
         found["coefficients"] = coefficients(usable[0])
@@ -91,7 +94,7 @@ def _mean_panel(rows: Sequence[Row], models: Sequence[str]) -> Panel:
         if (model, name) in found
     ]
     title = "mean distance to a reference (over so many concepts)"
-    return Panel([_heat(values), *texts], _ticks(names), _ticks(models), title)
+    return Panel([_heat(values), *texts], _ticks(names), _ticks(models, broken=False), title)
 
 
 def _closest_panel(rows: Sequence[Row], models: Sequence[str]) -> Panel:
@@ -105,8 +108,9 @@ def _closest_panel(rows: Sequence[Row], models: Sequence[str]) -> Panel:
             values[line][column] = value = next(iter(ranked.values())).value
             texts.append(_label(column, line, f"{_short(closest(row))}\n{value:.2f}", value))
         elif "runs" in row and not fitted(row):
-            texts.append(Text(column, line, "no fit", 5.5, GREY))
-    return Panel([_heat(values), *texts], _ticks(concepts), _ticks(models), "closest interpolator, and its distance")
+            texts.append(Text(column, line, "no fit", TEXT, GREY))
+    title = "closest interpolator, and its distance"
+    return Panel([_heat(values), *texts], _ticks(concepts), _ticks(models, broken=False), title)
 
 
 def _heat(values: Sequence[Sequence[float | None]]) -> HeatMap:
@@ -114,15 +118,16 @@ def _heat(values: Sequence[Sequence[float | None]]) -> HeatMap:
 
 
 def _label(x: float, y: float, text: str, value: float | None) -> Text:
-    return Text(x, y, text, 6.0, "#ffffff" if value is not None and value < DARK else "#000000")
+    return Text(x, y, text, TEXT, "#ffffff" if value is not None and value <= LIKE else "#000000")
 
 
 def _short(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} +{len(names) - 1}"
 
 
-def _ticks(names: Sequence[str]) -> Axis:
-    shown = [name.replace("transformer-", "tf-").replace("-", "-\n", 1) if len(name) > 9 else name for name in names]
+def _ticks(names: Sequence[str], broken: bool = True) -> Axis:
+    """Name the rows or columns of a map; `broken` writes long names in two lines."""
+    shown = [name.replace("-", "-\n", 1) if broken and len(name) > 9 else name for name in names]
     return Axis(ticks=[float(place) for place in range(len(names))], tick_labels=shown)
 
 
@@ -137,6 +142,15 @@ def _against(rows: Sequence[Row], axis: str, label: str, value: Callable[[Row], 
             marks.append(Line(x, y, Style(color=color, marker="circle", size=5), f"{concept}, {model}"))
     x_axis = Axis("$N$") if axis == "N" else Axis("width", scale="log")
     return Figure([Panel(marks, x_axis, Axis(label))], (8.0, 4.0))
+
+
+def _varies(rows: Sequence[Row], axis: str) -> bool:
+    """Say whether one model was measured on one concept at several `N` or widths."""
+    places: dict[tuple[str, str], set[float]] = {}
+    for row in rows:
+        if (place := _place(row, axis)) is not None:
+            places.setdefault((row["concept"], row["model"]), set()).add(place)
+    return any(len(found) > 1 for found in places.values())
 
 
 def _place(row: Row, axis: str) -> float | None:

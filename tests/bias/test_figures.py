@@ -1,0 +1,50 @@
+"""The figures of measured biases: what is drawn, and that it can be read."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ldhd.bias.cells import read_cells
+from ldhd.report.figures.bias import GREY, bias_map, figures
+from ldhd.report.figures.marks import HeatMap, Text
+
+STUDY = read_cells(Path(__file__).parents[2] / "results/bias")
+
+
+def luminance(rgb):
+    """The relative luminance of WCAG 2."""
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def rgb(color):
+    return np.array([int(color[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+
+
+def color_of(heat, value):
+    colors = np.array([rgb(color) for color in heat.colors])
+    place = np.clip((value - heat.low) / (heat.high - heat.low), 0, 1) * (len(colors) - 1)
+    return np.array([np.interp(place, range(len(colors)), channel) for channel in colors.T])
+
+
+@pytest.mark.parametrize("panel", bias_map(STUDY).panels, ids=["means", "closest"])
+def test_texts_stand_out_from_their_cells(panel):
+    (heat,) = (mark for mark in panel.marks if isinstance(mark, HeatMap))
+    texts = [mark for mark in panel.marks if isinstance(mark, Text) and mark.color != GREY]
+    assert len(texts) == sum(value is not None for line in heat.values for value in line)
+    for text in texts:
+        cell = luminance(color_of(heat, heat.values[int(text.y)][int(text.x)]))
+        low, high = sorted([cell, luminance(rgb(text.color))])
+        assert (high + 0.05) / (low + 0.05) > 4
+
+
+def test_concepts_on_different_cubes_make_no_curve():
+    """Curves over N or width join the cells of one model on one concept, of which the study has one each."""
+    assert {row["N"] for row in STUDY} == {6, 8}
+    assert figures(STUDY).keys() == {"map"}
+
+
+def test_one_model_on_several_cubes_does():
+    cell = next(row for row in STUDY if row["model"] == "mlp" and row["N"] == 8)
+    assert figures([cell, {**cell, "N": 9}]).keys() == {"leakage-N", "closest-N"}
