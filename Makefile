@@ -18,8 +18,8 @@ demo: setup
 	$(BIN)/ldhd demo
 
 lint: setup
-	$(BIN)/ruff check src tests examples results
-	$(BIN)/ruff format --check src tests examples results/*.py
+	$(BIN)/ruff check src tests examples scripts
+	$(BIN)/ruff format --check src tests examples scripts
 	$(BIN)/mypy
 
 test: lint

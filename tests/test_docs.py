@@ -151,6 +151,6 @@ def test_the_recipe_in_commands():
 )
 def test_tables_are_of_the_stored_results(page, name):
     told = subprocess.run(
-        [sys.executable, ROOT / "results/tables.py", name], capture_output=True, text=True, check=True
+        [sys.executable, ROOT / "scripts/tables.py", name], capture_output=True, text=True, check=True
     )
     assert told.stdout in (ROOT / f"docs/{page}.md").read_text()

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from ldhd.evaluate import ScaleResult
 from ldhd.experiments.config import make_config
 from ldhd.experiments.folder import Record
 from ldhd.experiments.groups import group_runs
@@ -111,7 +112,7 @@ def test_the_number_of_a_figure_stands_for_its_panels():
 
 
 def record(config, exact, fitted=True):
-    result = {"scale": 10, "n": 1, "exact": exact, "low": 0, "high": 1, "per_token": exact, "per_position": [exact]}
+    result = ScaleResult(scale=10, n=1, exact=exact, low=0.0, high=1.0, per_token=exact, per_position=[exact])
     given = {"steps": 1, "seconds": 1, "threads": 1, "version": "0", "commit": None, "command": "", "results": [result]}
     return Record(
         hash=config.hash,
@@ -230,9 +231,9 @@ def test_depths_share_their_two_layers_with_the_peers():
 
 def scored(seed, exact):
     """A record of a run on scales 1-2 whose exact match at each scale is given."""
-    result = {"n": 1, "low": 0, "high": 1, "per_token": 1, "per_position": [1]}
+    result = {"n": 1, "low": 0.0, "high": 1.0, "per_token": 1.0, "per_position": [1.0]}
     base = record(PRESETS["fig2a"].configs("quick", seeds=[seed])[0], 1.0).model_dump()
-    results = [{**result, "scale": scale, "exact": value} for scale, value in exact.items()]
+    results = [ScaleResult(**result, scale=scale, exact=value) for scale, value in exact.items()]
     return Record(**{**base, "train_scales": [1, 2], "results": results})
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from ldhd.evaluate import ScaleResult
 from ldhd.experiments import protocol
 from ldhd.experiments.entrants import ENTRANTS, TRIALS
 from ldhd.experiments.folder import Record
@@ -33,7 +34,7 @@ def test_the_comparison_is_wide():
 
 def record_of(config, exact, seed=None):
     results = [
-        {"scale": s, "n": 10, "exact": exact, "low": 0.0, "high": 1.0, "per_token": exact, "per_position": [exact]}
+        ScaleResult(scale=s, n=10, exact=exact, low=0.0, high=1.0, per_token=exact, per_position=[exact])
         for s in config.test_scales
     ]
     return Record(

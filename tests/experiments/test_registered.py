@@ -74,7 +74,7 @@ class TestComparison:
         assert one(seeds(commit=repository[2], exact=0.7), repository).outcome == "miss"
 
     def test_one_made_afterwards_does_not_count(self, repository):
-        for commit in (repository[1], None, "0" * 40, "no commit"):
+        for commit in (repository[1], None, "0" * 40):
             row = one(seeds(commit=commit), repository)
             assert (row.predicted, row.registered) == ("generalises", False)
 

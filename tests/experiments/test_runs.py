@@ -294,7 +294,7 @@ class TestRun:
         assert record.model == "small(heads=2, dimension=16)"
         assert (record.steps, record.train_scales, record.command) == (8, [1, 2], "ldhd run copy")
         contract = {"hash", "task", "position", "model", "seed", "train_scales", "fitted", "results", "steps"}
-        contract |= {"seconds", "threads", "precision", "version", "commit", "command", "sha256"}
+        contract |= {"seconds", "threads", "precision", "hard", "started", "version", "commit", "command", "sha256"}
         assert set(json.loads((folder / "record.json").read_text())) == contract
         assert set(json.loads((folder / "record.json").read_text())["results"][0]) == {
             "scale",

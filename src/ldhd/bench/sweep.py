@@ -74,7 +74,7 @@ def pretend_finished(configs: list[RunConfig], out: Path) -> None:
     """Write folders as finished runs leave them, without weights."""
     done = run_sweep([_config(0, steps=1)], out.with_name("model-run"), in_processes(1)).records[0]
     for config in configs:
-        results = [replace(done.results[0], scale=scale) for scale in config.test_scales]
+        results = [replace(done.results[0], scale=scale, n=config.test_instances) for scale in config.test_scales]
         own = {"hash": config.hash, "seed": config.seed, "steps": config.train.steps, "results": results}
         row = {"loss": 1.0, "learning_rate": 1e-3, "gradient_norm": 1.0, "accuracy": {"1": 1.0, "2": 1.0}}
         steps = range(config.train.evaluate_every, config.train.steps + 1, config.train.evaluate_every)

@@ -1,6 +1,7 @@
 """The record of a finished run, and the folder of a run: its files, their integrity, and whether it is finished."""
 
 import contextlib
+import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,9 @@
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 import ldhd
 
@@ -17,7 +18,7 @@ class Start(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    commit: str | None
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{7,64}$")] | None
     dirty: bool
 
 

@@ -1,4 +1,4 @@
-"""python results/noise.py FOLDER [HASH ...]: the loss of trained models of copy under noise, and what their heads read.
+"""python scripts/noise.py FOLDER [HASH ...]: the loss of trained models of copy under noise, and what their heads read.
 
 For each run of the folder, which must still have its weights, on fresh instances of the training scales:
 

@@ -1,4 +1,4 @@
-"""python ../results/null_share.py RUN, in examples/: how much of its attention each head gives to the null key.
+"""python ../scripts/null_share.py RUN, in examples/: how much of its attention each head gives to the null key.
 
 RUN is a finished run of `three_addends:THREE`. A row for each number of addends that have a digit at the place to be
 written, over 200 strings of scale 5; a head that reads the addends' digits can tell their number by it.

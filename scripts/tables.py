@@ -1,4 +1,4 @@
-"""python results/tables.py NAME: a table of the documentation, in Markdown, from the stored results of presets.
+"""python scripts/tables.py NAME: a table of the documentation, in Markdown, from the stored results of presets.
 
 NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full), `matrix` (fig3 to fig8),
 `dropout` (the runs of results/dropout), `trials` or `comparison` (results/protocol), `bias` or `ranges` (results/bias),
@@ -21,7 +21,7 @@ from ldhd.report.protocol import run_protocol
 from ldhd.report.terminal import bounds, counted, percent
 from ldhd.statistics import mean_interval
 
-FULL = Path(__file__).parent / "full"
+FULL = Path(__file__).parents[1] / "results" / "full"
 
 
 def peers() -> str:
@@ -87,7 +87,7 @@ def protocol(name: str) -> str:
     folder = FULL.parent / "protocol"
     if not folder.is_dir():
         raise SystemExit("there is no results/protocol yet: ldhd protocol --out results/protocol makes it")
-    run_protocol(folder, finished_only=True, command="python results/tables.py")
+    run_protocol(folder, finished_only=True, command="python scripts/tables.py")
     return (folder / f"{name}.md").read_text().rstrip()
 
 

@@ -1,4 +1,4 @@
-"""python results/seen.py [TASK...]: how many test instances of each training scale were seen in training.
+"""python scripts/seen.py [TASK...]: how many test instances of each training scale were seen in training.
 
 For seed 0 and the training set of each task of the record (fresh samples) and of the paper's figures (10000 samples).
 """

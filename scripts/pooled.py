@@ -1,4 +1,4 @@
-"""The predictor of the first registration and that of today, on outcomes that both know: python results/pooled.py
+"""The predictor of the first registration and that of today, on outcomes that both know: python scripts/pooled.py
 
 All counts are in-sample for the predictor of today, which was changed with these outcomes known.
 """
@@ -14,7 +14,7 @@ from ldhd.experiments.studies import read_runs
 from ldhd.predict import predict
 from ldhd.predict.paper import PAPER_OUTCOMES
 
-RESULTS = Path(__file__).parent
+RESULTS = Path(__file__).parents[1] / "results"
 
 
 def on_the_paper() -> None:

@@ -1,4 +1,4 @@
-"""python results/plateau.py: the entropy of the next token of division and of multiplication, in nats, given this and
+"""python scripts/plateau.py: the entropy of the next token of division and of multiplication, in nats, given this and
 that of the string.
 
 Every string of scales 1 to 5 is counted, each scale as much as the others, as in training. A model that reads no more
