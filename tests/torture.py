@@ -100,7 +100,7 @@ def differences(folder: Path, reference: Path) -> Violations:
         wrong.append(f"{folder} metrics repeat lines: {steps}")
     if not Lease(folder).is_free():  # which removes that of a process killed just before it did so
         wrong.append(f"{folder} is still leased")
-    allowed = {*outcome(reference), "checkpoints", "record.json"} - {"record"}
+    allowed = {*outcome(reference), "checkpoints", "record.json", "start.json"} - {"record"}
     extra = {path.name for path in folder.iterdir()} - allowed
     return wrong + ([f"{folder} holds {sorted(extra)}"] if extra else [])
 

@@ -61,7 +61,7 @@ def compared(folder: Path, expected: dict[str, object], others: tuple[str, ...] 
     except (OSError, ValueError) as error:
         return [f"lost: {error}"]
     wrong = [f"{folder} {name} differs" for name in expected if found[name] != expected[name]]
-    extra = {path.name for path in folder.iterdir()} - {*expected, "checkpoints", "record.json", *others}
+    extra = {path.name for path in folder.iterdir()} - {*expected, "checkpoints", "record.json", "start.json", *others}
     return wrong + ([f"{folder} holds {sorted(extra)}"] if extra else [])
 
 

@@ -50,7 +50,7 @@ class ExecutorContract:
             assert outcome.error is None
             assert outcome.record.model_dump(exclude={"seconds"}) == alone.model_dump(exclude={"seconds"})
             assert folder.finished(config) == outcome.record
-            assert {path.name for path in folder.path.iterdir()} == {*KEPT, "checkpoints", "record.json"}
+            assert {path.name for path in folder.path.iterdir()} == {*KEPT, "checkpoints", "record.json", "start.json"}
             for name in KEPT:
                 assert (folder.path / name).read_bytes() == (tmp_path / "alone" / config.hash / name).read_bytes()
         assert {progress.run for progress in seen} <= set(outcomes)
