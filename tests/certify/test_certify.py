@@ -19,6 +19,7 @@ from ldhd.evaluate.accuracy import answers
 from ldhd.experiments import RunFolder, load_run
 from ldhd.experiments.config import make_config
 from ldhd.experiments.loading import new_model, run_task
+from ldhd.experiments.packaged import packaged, run_path
 from ldhd.files import BadFileError
 from ldhd.tasks import TASKS
 from ldhd.tasks.tokens import CHARACTERS, encode
@@ -212,7 +213,20 @@ def test_a_certificate_is_stored_beside_the_run_and_shown(capsys, tmp_path):
     pytest.importorskip("transformers")
     ldhd(capsys, "export", run, tmp_path / "exported")
     assert "certified in float32 for all lengths" in (tmp_path / "exported" / "README.md").read_text()
-    other = Path(ldhd_package.__file__).parent / "models" / "copy" / "certificate.json"
+    kept = RunFolder(run).certificate()
+    (run / "model.safetensors").write_bytes((source.parent / "copy" / "model.safetensors").read_bytes())
+    with pytest.raises(BadFileError, match="other weights"):
+        RunFolder(run).certificate()
+    (run / "model.safetensors").unlink()  # dropped, as by `ldhd pack`
+    assert RunFolder(run).certificate() == kept
+    other = source.parent / "copy" / "certificate.json"
     (run / "certificate.json").write_bytes(other.read_bytes())
     with pytest.raises(BadFileError, match="belongs to run"):
         RunFolder(run).certificate()
+
+
+@pytest.mark.parametrize("task", packaged())
+def test_packaged_certificates_are_about_the_packaged_weights(task):
+    folder = RunFolder(run_path(Path(task)))
+    assert folder.certificate().verdict == "certified"
+    assert folder.config().task == folder.certificate().task == task

@@ -11,6 +11,7 @@ import pytest
 
 from contracts.command import ldhd
 from contracts.tiny import TINY
+from ldhd.certify import Certificate
 from ldhd.experiments import RunFolder, make_config, run
 from ldhd.experiments.packing import pack, unpack
 from ldhd.experiments.parts import outline
@@ -64,6 +65,37 @@ def test_there_and_back_gives_equal_files(study, trained, tmp_path):
     assert not list(study.glob("*.jsonl*"))
     pack(study)
     assert {path.name: path.read_bytes() for path in study.iterdir()} == before
+
+
+def test_a_certificate_survives(study, tmp_path):
+    """It is read from the packed study as from the folder; one about other weights is not packed."""
+    folder = RunFolder(study / tiny().hash)
+    folder.write_certificate(Certificate("copy", "refused", reason="all keys are visible"))
+    certificate, stored = folder.certificate(), folder.certificate_path.read_bytes()
+    weights = folder.weights_path.read_bytes()
+    folder.weights_path.write_bytes(weights[:-1] + b"x")
+    with pytest.raises(BadFileError, match="other weights"):
+        pack(study)
+    folder.weights_path.write_bytes(weights)
+    pack(study)
+    assert [line.hash for line in Study(study).packed if has_certificate(line)] == [tiny().hash]
+    assert Study(study).packed_by_hash[tiny().hash].certificate() == certificate
+    found = find_runs([study])
+    assert found.certificate(tiny().hash) == certificate.sentence()
+    assert found.certificate(tiny(1).hash) == ""
+    pack_again = run(tiny(seed=3), study)
+    pack(study)
+    assert Study(study).packed_by_hash[pack_again.hash].record() == pack_again
+    unpack(study)
+    assert folder.certificate_path.read_bytes() == stored
+    assert not list(study.glob("*.xz"))
+
+
+def has_certificate(stored):
+    try:
+        return stored.certificate() is not None
+    except FileNotFoundError:
+        return False
 
 
 def test_a_line_for_each_run_sorted_by_hash(study, trained):

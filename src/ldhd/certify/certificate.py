@@ -64,8 +64,9 @@ class Certificate:
             return f"wrong on {self.counterexample}: {self.reason}"
         return f"no certificate: {self.reason}"
 
-    def document(self, run: str) -> dict[str, Any]:
-        return {"run": run, **asdict(self)}
+    def document(self, run: str, weights: str) -> dict[str, Any]:
+        """Return the certificate as in certificate.json; `weights` is the digest of the weights it is about."""
+        return {"run": run, "weights": weights, **asdict(self)}
 
 
 def certify(model: GPT, task: Task, on_progress: OnProgress = lambda done, total: None) -> Certificate:

@@ -1,6 +1,7 @@
 """The record of a finished run, and the folder of a run: its files, their integrity, and whether it is finished."""
 
 import contextlib
+import hashlib
 import json
 import os
 import warnings
@@ -143,6 +144,18 @@ def _short(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:80]}..."
 
 
+def parse_certificate(value: Mapping[str, Any], owner: str, source: object) -> Certificate:
+    """Check the digest and the fields of a certificate as stored, and that it is about the run `owner`."""
+    stored = files.unsealed(value, source)
+    run, _ = stored.pop("run", None), stored.pop("weights", None)
+    if run != owner:
+        raise files.BadFileError(f"{source} belongs to run {run}")
+    try:
+        return TypeAdapter(Certificate).validate_json(json.dumps(stored), strict=True)
+    except ValidationError as error:
+        raise files.BadFileError(f"{source} is no certificate: {explain(error)}") from None
+
+
 class RunFolder:
     """The files of one run.
 
@@ -222,18 +235,18 @@ class RunFolder:
 
     def certificate(self) -> Certificate:
         """Return what `ldhd certify` found about this run; FileNotFoundError if it was not asked."""
-        stored = files.read_json(self.certificate_path)
-        try:
-            owner = stored.pop("run", None)
-            if owner != self.config().hash:
-                raise files.BadFileError(f"{self.certificate_path} belongs to run {owner}")
-            return TypeAdapter(Certificate).validate_json(json.dumps(stored), strict=True)
-        except ValidationError as error:
-            raise files.BadFileError(f"{self.certificate_path} is no certificate: {explain(error)}") from None
+        stored = files.load_json(self.certificate_path)
+        if self.weights_path.exists() and stored.get("weights") != self.weights_digest():
+            raise files.BadFileError(f"{self.certificate_path} is about other weights; run `ldhd certify` again")
+        return parse_certificate(stored, self.config().hash, self.certificate_path)
 
     def write_certificate(self, certificate: Certificate) -> None:
         """Store what `ldhd certify` found about this run."""
-        files.write_json(self.certificate_path, certificate.document(self.config().hash))
+        files.write_json(self.certificate_path, certificate.document(self.config().hash, self.weights_digest()))
+
+    def weights_digest(self) -> str:
+        """Return the SHA-256 digest of the file of the trained weights."""
+        return hashlib.sha256(self.weights_path.read_bytes()).hexdigest()
 
     def completed_metrics(self, config: RunConfig) -> Metrics | None:
         """Return the metrics if they go to the last training step of `config`."""

@@ -29,16 +29,20 @@ def pack(path: Path) -> tuple[dict[str, Any], list[str]]:
     runs = {name: run.line for name, run in study.packed_by_hash.items()}
     if len(runs) < len(study.packed):
         raise BadFileError(f"{study.runs_path} is damaged; nothing was packed")
-    metrics, traces = (study.compressed_lines(file) for file in (study.metrics_path, study.traces_path))
+    beside = (study.metrics_path, study.traces_path, study.certificates_path)
+    metrics, traces, certificates = (study.compressed_lines(file) for file in beside)
     for folder in folders:
         name = folder.path.name
         runs[name] = _line(folder)
         metrics[name] = sealed({"hash": name, "rows": folder.metrics()})
         if folder.trace_path.exists():
             traces[name] = {"hash": name, "trace": load_json(folder.trace_path)}
+        if folder.certificate_path.exists():
+            certificates[name] = {"hash": name, "certificate": load_json(folder.certificate_path)}
     _write_lines(study.runs_path, runs, lambda content: content)
     _write_lines(study.metrics_path, metrics, lzma.compress)
     _write_lines(study.traces_path, traces, lzma.compress)
+    _write_lines(study.certificates_path, certificates, lzma.compress)
     written = Study(path)
     for folder in folders:
         _check_agrees(folder, written)
@@ -73,11 +77,13 @@ def unpack(path: Path, out: Path | None = None) -> tuple[dict[str, Any], list[st
             folder.write_metrics(run.metrics())
             with contextlib.suppress(FileNotFoundError):  # not every trace is kept
                 write_json(folder.trace_path, run.trace(), lease.check)
+            with contextlib.suppress(FileNotFoundError):  # few runs have a certificate
+                write_value(folder.certificate_path, run.stored_certificate(), lease.check)
             write_value(folder.record_path, run.line["record"], lease.check)
             if folder.finished(run.config()) != run.record():
                 raise BadFileError(f"{folder.path} does not agree with {run.source}; the packed study is kept")
     if out is None:
-        for file in (study.runs_path, study.metrics_path, study.traces_path):
+        for file in (study.runs_path, study.metrics_path, study.traces_path, study.certificates_path):
             file.unlink(missing_ok=True)
     document = {"study": str(out or path), "runs": names, "left": {}, "dropped": {}}
     return document, [f"{len(names)} runs: {out or path}"]
@@ -118,6 +124,7 @@ def _check_agrees(folder: RunFolder, study: Study) -> None:
         and run.finished(folder.config()) == folder.record()
         and run.metrics() == folder.metrics()
         and (not folder.trace_path.exists() or run.trace() == folder.trace())
+        and (not folder.certificate_path.exists() or run.certificate() == folder.certificate())
     )
     if not agrees:
         raise BadFileError(f"{study.runs_path} does not agree with {folder.path}; no folder was removed")

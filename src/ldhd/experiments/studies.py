@@ -1,7 +1,7 @@
 """Stored runs, as folders or packed: the runs of a folder tree, and which runs of a study are finished.
 
 A study is a folder of runs. Each run is a folder named by its hash, or one line of the file `runs.jsonl`, with its
-learning curve and its trace compressed beside it.
+learning curve, its trace and its certificate compressed beside it.
 """
 
 import os
@@ -12,8 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ldhd.certify import Certificate
 from ldhd.experiments.config import RunConfig
-from ldhd.experiments.folder import Record, RunFolder, check_agreement, parse_stored
+from ldhd.experiments.folder import Record, RunFolder, check_agreement, parse_certificate, parse_stored
 from ldhd.experiments.trace import TraceDocument
 from ldhd.files import BadFileError, parse_object, stored_lines, unsealed
 from ldhd.train.metrics import Metrics, check_metrics
@@ -41,6 +42,7 @@ class Study:
         self.runs_path = path / "runs.jsonl"
         self.metrics_path = path / "metrics.jsonl.xz"
         self.traces_path = path / "traces.jsonl.xz"
+        self.certificates_path = path / "certificates.jsonl.xz"
         self._compressed: dict[Path, dict[str, bytes]] = {}
 
     def folder(self, config: RunConfig) -> RunFolder:
@@ -157,6 +159,19 @@ class PackedRun:
         TraceDocument.check(found, source)
         return found
 
+    def certificate(self) -> Certificate:
+        """Return what `ldhd certify` found about this run before its weights were dropped."""
+        path = self.study.certificates_path
+        return parse_certificate(self.stored_certificate(), str(self.hash), f"{path}, {self.hash},")
+
+    def stored_certificate(self) -> dict[str, Any]:
+        """Return the certificate as stored, with its digest."""
+        path = self.study.certificates_path
+        stored = self.study.compressed_line(path, str(self.hash)).get("certificate")
+        if not isinstance(stored, dict):
+            raise BadFileError(f"{path}, {self.hash}, holds no certificate")
+        return stored
+
     def finished(self, config: RunConfig) -> Record | None:
         """Return the record if it is that of `config`, or None if the line is of another run or damaged."""
         try:
@@ -168,7 +183,7 @@ class PackedRun:
 
 
 StoredRun = RunFolder | PackedRun
-"""A run on disk; its `metrics` and `trace` raise FileNotFoundError if they were not kept."""
+"""A run on disk; its `metrics`, `trace` and `certificate` raise FileNotFoundError if they were not kept."""
 
 
 class FinishedRun(NamedTuple):

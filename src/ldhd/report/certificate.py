@@ -19,7 +19,7 @@ def certify_run(run: Path, heads_off: Sequence[int], on_progress: OnProgress, tr
     if not heads_off and MODELS_PATH not in folder.path.parents:
         with contextlib.suppress(OSError):  # the folder may be read-only
             folder.write_certificate(found)
-    document = found.document(config.hash)
+    document = found.document(config.hash, folder.weights_digest())
     if heads_off:
         document["assumptions"].append(f"heads {', '.join(map(str, heads_off))} are switched off")
     return {**document, "heads_off": list(heads_off)}, _lines(config.label, found, document["assumptions"])

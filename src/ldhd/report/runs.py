@@ -41,8 +41,7 @@ class Runs:
 
     def certificate(self, run_hash: str) -> str:
         """Return in one sentence what `ldhd certify` found about a run; empty if nothing readable is stored."""
-        stored = self.by_hash[run_hash].stored
-        found = self._read(stored.certificate) if isinstance(stored, RunFolder) else None
+        found = self._read(self.by_hash[run_hash].stored.certificate)
         return "" if found is None else found.sentence()
 
     def trace(self, run_hash: str) -> dict[str, Any] | None:
