@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -11,9 +12,11 @@ import torch
 import ldhd as ldhd_package
 from contracts.command import ldhd
 from ldhd.certify import certify
-from ldhd.certify.certificate import find_views, without_heads
-from ldhd.certify.heads import read_heads
+from ldhd.certify.certificate import _check_drift, find_views, without_heads
+from ldhd.certify.contexts import Enumeration, union
+from ldhd.certify.heads import RefusedError, read_heads
 from ldhd.certify.machines import MACHINES, answer_of, column_at
+from ldhd.certify.network import Network, attend
 from ldhd.certify.shapes import Shape, form_of, longest_run, look
 from ldhd.evaluate.accuracy import answers
 from ldhd.experiments import RunFolder, load_run
@@ -230,3 +233,27 @@ def test_packaged_certificates_are_about_the_packaged_weights(task):
     folder = RunFolder(run_path(Path(task)))
     assert folder.certificate().verdict == "certified"
     assert folder.config().task == folder.certificate().task == task
+
+
+def test_no_bound_is_no_proof(parity):
+    """Where a norm could divide by 0 there is no bound: never a margin that counts as right."""
+    _, model, _ = parity
+    machine = MACHINES["parity"]
+    view, forms = next(iter(find_views(machine, heads := read_heads(model, "b=01")).items()))
+    attended = attend(model, heads, view)
+    contexts = union(Enumeration(machine).contexts(form) for form in forms)
+    margins, errors = Network(model).judge(replace(attended, rounding=1e6), contexts)
+    assert (margins > 0).all()
+    assert (errors == float("inf")).all()
+    unmoved, exact = Network(model).judge(attended, contexts, unit=0.0)
+    assert (unmoved == margins).all()
+    assert (exact < Network(model).judge(attended, contexts)[1]).all()
+    _check_drift(Network(model), attended, contexts)
+    with pytest.raises(RefusedError, match="not above its bound"):
+        _check_drift(Network(model), replace(attended, drift=1e6), contexts)
+
+
+def test_a_certified_division_is_right_on_every_short_string():
+    _, task, model = load_run(Path("division"))
+    prompts = [f"b{x}\\{y}=" for x in range(1, 10) for n in (1, 2) for y in range(10 ** (n - 1), 10**n)]
+    assert answers(model, prompts, 3) == [task.read(prompt).answer for prompt in prompts]

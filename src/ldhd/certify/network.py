@@ -33,7 +33,9 @@ class Attended:
     slots: Array
     """What each digit in each slot contributes: slots x digits x dimension."""
     rounding: float
-    """A bound on the rounding error in float32, on what hidden keys contribute, and on what faint slots change."""
+    """A bound on the error of the state in float32, `drift` included."""
+    drift: float
+    """A bound on what hidden keys contribute and on what faint slots change."""
     faint: frozenset[int] = frozenset()
     """Slots whose digit hardly matters; the base has the mean of what its digits contribute."""
 
@@ -45,8 +47,9 @@ class Attended:
         faint = np.flatnonzero(radii < FAINT)
         slots = self.slots.copy()
         slots[faint] = 0.0
-        rounding = self.rounding + float(radii[faint].sum())
-        return Attended(self.base + mean[faint].sum(0), slots, rounding, frozenset(faint.tolist()))
+        moved = float(radii[faint].sum())
+        base_state = self.base + mean[faint].sum(0)
+        return Attended(base_state, slots, self.rounding + moved, self.drift + moved, frozenset(faint.tolist()))
 
     def states(self, contexts: Contexts) -> Array:
         """Return the state in each context."""
@@ -61,7 +64,7 @@ def attend(model: GPT, heads: list[Head], view: View) -> Attended:
     embedded = model.tokens.weight.detach().double().numpy()
     base = attention_of(model).out.bias.detach().double().numpy().copy()
     slots = np.zeros((view.slots, 10, len(base)))
-    rounding = gamma(4) * (np.linalg.norm(base) + np.linalg.norm(embedded, axis=1).max())
+    drift, rounding = 0.0, gamma(4) * (np.linalg.norm(base) + np.linalg.norm(embedded, axis=1).max())
     for head, keys in zip(heads, view.keys, strict=True):
         total = head.null + sum(head.weights[m] for m, _ in keys)
         sizes = np.linalg.norm(head.values, axis=1)
@@ -75,12 +78,12 @@ def attend(model: GPT, heads: list[Head], view: View) -> Attended:
                 slots[source] += share * head.values[:10]
             relative = 2.1 * head.logit_error + (2 * FUNCTION + 64) * UNIT
             rounding += share * (relative * sizes[rows].max() + head.value_errors[rows].max())
-        rounding += 2 * head.hidden * sizes.max()
+        drift += 2 * head.hidden * float(sizes.max())
     if isinstance(view.query, str):
         base += embedded[CHARACTERS.index(view.query)]
     else:
         slots[view.query] += embedded[:10]
-    return Attended(base, slots, float(rounding))
+    return Attended(base, slots, float(rounding) + drift, drift)
 
 
 class Network:
@@ -106,13 +109,17 @@ class Network:
         self.sizes = self.tokens.norm(dim=1), shift
 
     @torch.inference_mode()
-    def judge(self, attended: Attended, contexts: Contexts) -> tuple[Array, Array]:
-        """Return the smallest margin of the right token in each context, and a bound on its error in float32."""
+    def judge(self, attended: Attended, contexts: Contexts, unit: float = UNIT) -> tuple[Array, Array]:
+        """Return the smallest margin of the right token in each context, and a bound on its error in float32.
+
+        With `unit` 0 it is the error in exact arithmetic, from hidden keys and faint slots alone.
+        """
+        error = attended.rounding if unit else attended.drift
         parts = []
         for first in range(0, len(contexts), CHUNK):
             own = contexts[first : first + CHUNK]
             right = torch.from_numpy(right_tokens(own))
-            parts.append(self._judge(torch.from_numpy(attended.states(own)), right, attended.rounding))
+            parts.append(self._judge(torch.from_numpy(attended.states(own)), right, error, unit))
         margins, errors = (torch.cat(column).numpy() for column in zip(*parts, strict=True))
         return margins, errors
 
@@ -125,22 +132,23 @@ class Network:
         logits: Array = (normalised(x, self.epsilon) @ self.tokens.T + self.offsets)[0].numpy()
         return logits
 
-    def _judge(self, x: Tensor, right: Tensor, rounding: float) -> tuple[Tensor, Tensor]:
-        error = torch.full((len(x), 1), rounding, dtype=x.dtype)
+    def _judge(self, x: Tensor, right: Tensor, start: float, unit: float) -> tuple[Tensor, Tensor]:
+        error = torch.full((len(x), 1), start, dtype=x.dtype)
         for epsilon, widen, narrow in self.layers:
-            hidden, own = normalised(x, epsilon), normalising_error(x, error, epsilon)
-            wide, own = widen(hidden), widen.error(hidden, own)
-            active, own = gelu(wide), gelu_error(wide, own)
-            added, own = narrow(active), narrow.error(active, own)
+            hidden, own = normalised(x, epsilon), normalising_error(x, error, epsilon, unit)
+            wide, own = widen(hidden), widen.error(hidden, own, unit)
+            active, own = gelu(wide), gelu_error(wide, own, unit)
+            added, own = narrow(active), narrow.error(active, own, unit)
             x = x + added
-            error = error + own + 2 * UNIT * x.norm(dim=-1, keepdim=True)
-        final, error = normalised(x, self.epsilon), normalising_error(x, error, self.epsilon)
+            error = error + own + 2 * unit * x.norm(dim=-1, keepdim=True)
+        final, error = normalised(x, self.epsilon), normalising_error(x, error, self.epsilon, unit)
         logits = final @ self.tokens.T + self.offsets
         margins = logits.gather(1, right[:, None]) - logits
         margins.scatter_(1, right[:, None], torch.inf)
         size, shift = self.sizes
         magnitude = final.norm(dim=-1, keepdim=True) * (size[right][:, None] + size) + shift[right][:, None] + shift
-        errors = self.stretch[right] * error + gamma(final.shape[-1] + 4) * magnitude
+        errors = self.stretch[right] * error + gamma(final.shape[-1] + 4, unit) * magnitude
         # the token that comes closest when the errors are taken off
         closest = (margins - errors).argmin(1, keepdim=True)
-        return margins.amin(1), errors.gather(1, closest)[:, 0]
+        # where a norm could divide by 0, infinities cancel: nothing is known
+        return margins.amin(1), errors.gather(1, closest)[:, 0].nan_to_num(nan=torch.inf)

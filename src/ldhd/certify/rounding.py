@@ -14,9 +14,9 @@ GELU_SLOPE = 1.13
 """The largest slope of GELU, in absolute value."""
 
 
-def gamma(terms: int) -> float:
-    """Return the relative error of a sum of so many rounded products, in any order."""
-    return terms * UNIT / (1 - terms * UNIT)
+def gamma(terms: int, unit: float = UNIT) -> float:
+    """Return the relative error of a sum of so many rounded products, in any order; `unit` is 0 in exact arithmetic."""
+    return terms * unit / (1 - terms * unit)
 
 
 def largest_stretch(weight: Tensor) -> float:
@@ -29,7 +29,7 @@ def normalised(x: Tensor, epsilon: float) -> Tensor:
     return nn.functional.layer_norm(x, x.shape[-1:], eps=epsilon)
 
 
-def normalising_error(x: Tensor, errors: Tensor | float, epsilon: float) -> Tensor:
+def normalising_error(x: Tensor, errors: Tensor | float, epsilon: float, unit: float = UNIT) -> Tensor:
     """Return the errors of `normalised(x)` where x itself has `errors`.
 
     The computed mean is off by at most gamma(d) times the root mean square of x, the variance by a share of d units
@@ -39,7 +39,7 @@ def normalising_error(x: Tensor, errors: Tensor | float, epsilon: float) -> Tens
     deviation = (x.var(-1, correction=0, keepdim=True) + epsilon).sqrt()
     least = deviation - errors / d**0.5
     stretched = torch.where(least > 0, errors / least.clamp(min=1e-300), torch.inf)
-    return stretched + (2 * d * x.norm(dim=-1, keepdim=True) / d**0.5 / deviation + FUNCTION) * UNIT * d**0.5
+    return stretched + (2 * d * x.norm(dim=-1, keepdim=True) / d**0.5 / deviation + FUNCTION) * unit * d**0.5
 
 
 class Affine:
@@ -58,14 +58,14 @@ class Affine:
             largest_stretch(size[0]),
             float(size[1].norm()),
         )
-        self.own = gamma(weight.shape[1] + 4)
+        self.terms = weight.shape[1] + 4
 
     def __call__(self, x: Tensor) -> Tensor:
         return x @ self.weight.T + self.bias
 
-    def error(self, x: Tensor, errors: Tensor) -> Tensor:
+    def error(self, x: Tensor, errors: Tensor, unit: float) -> Tensor:
         """Return the errors of the output, given the exact input and its errors."""
-        return self.stretch * errors + self.own * (
+        return self.stretch * errors + gamma(self.terms, unit) * (
             self.rounding * (x.norm(dim=-1, keepdim=True) + errors) + self.offset
         )
 
@@ -74,5 +74,5 @@ def gelu(x: Tensor) -> Tensor:
     return nn.functional.gelu(x, approximate="tanh")
 
 
-def gelu_error(x: Tensor, errors: Tensor) -> Tensor:
-    return GELU_SLOPE * errors + FUNCTION * UNIT * (x.norm(dim=-1, keepdim=True) + errors)
+def gelu_error(x: Tensor, errors: Tensor, unit: float) -> Tensor:
+    return GELU_SLOPE * errors + FUNCTION * unit * (x.norm(dim=-1, keepdim=True) + errors)

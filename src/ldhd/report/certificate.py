@@ -33,8 +33,11 @@ def _lines(label: str, found: Certificate, assumptions: Sequence[str]) -> list[s
     return [
         f"{label}: certified for all lengths",
         f"  {found.contexts:,} contexts in {found.views} views, none wrong; the smallest margin is {found.margin:.2f}",
-        f"  float32: at most {found.bound:.2g} off where that comes closest to a margin; measured at most "
-        f"{found.measured:.1e}",
+        f"  float32: {_bound(found.bound)}; measured at most {found.measured:.1e}",
         *(f"  assumed: {assumption}" for assumption in assumptions),
         f"  {found.seconds:.1f} s",
     ]
+
+
+def _bound(bound: float | None) -> str:
+    return "no bound" if bound is None else f"at most {bound:.2g} off where that comes closest to a margin"
