@@ -28,6 +28,14 @@ class Triples(LatentSpace):
     def scale(self, latent: Addends) -> int:
         return max(map(len, latent))
 
+    def hard(self, scale: int) -> list[Addends]:
+        """List carries of 1 and of 2 through all places, with every order of the lengths, and a sum without carries."""
+        nines, power = (9,) * scale, (0,) * (scale - 1) + (1,)
+        found: list[Addends] = [(nines, nines, nines), (power, power, power)]
+        for short in ((1,), (9,)):
+            found += [(nines, short, short), (short, nines, short), (short, short, nines)]
+        return found
+
 
 class ThreeAddends(Format):
     """`b x + y + z = s e`, least significant digit first.

@@ -11,6 +11,7 @@ from contracts.command import ldhd
 from ldhd import __version__
 from ldhd.experiments import make_config
 from ldhd.report.output import figure_name
+from ldhd.tasks import TASKS
 
 TINY = ["--steps", "3", "--workers", "1", "--set", "model.dimension=16", "--set", "model.heads=2"]
 TINY += ["--set", "train.batch_size=8", "--set", "train.samples=40", "--set", "test_instances=5"]
@@ -103,7 +104,7 @@ def test_show(finished, capsys):
 def test_tasks(capsys):
     code, out, _ = ldhd(capsys, "tasks", "--json")
     assert code == 0
-    assert len(json.loads(out)["tasks"]) == 8
+    assert len(json.loads(out)["tasks"]) == len(TASKS)
     code, out, _ = ldhd(capsys, "tasks", "copy", "--scale", "7", "--seed", "0", "--json")
     examples = json.loads(out)["examples"]
     assert [example["scale"] for example in examples] == [7, 7, 7]

@@ -42,10 +42,10 @@ def test_the_prediction_stands_beside_the_measurement(capsys, tmp_path):
     preset = PRESETS["fig2c"]
     configs = preset.configs("quick")
     predicted = predicted_verdicts(configs)
-    assert list(predicted.values()) == ["fails", "generalises"]
+    assert list(predicted.values()) == ["does not fit", "generalises"]
     records = [record_of(config, beyond=float(config.position == "rpe-square")) for config in configs]
     written = write_preset(preset, "quick", configs, records, tmp_path, "", predicted)
-    assert [outcome["predicted"] for outcome in written["outcomes"]] == ["fails", "generalises"]
+    assert [outcome["predicted"] for outcome in written["outcomes"]] == ["does not fit", "generalises"]
     print_result({}, preset_view(written), as_json=False)
     row = next(line for line in capsys.readouterr().out.splitlines() if " rpe-square " in line)
     assert row.split()[-6:] == ["generalises", "high", "as", "the", "paper", "says"]

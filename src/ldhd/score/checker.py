@@ -1,4 +1,4 @@
-"""The right answer to a prompt by Python's integers, which shares no code with the tasks."""
+"""The right answer to a prompt by Python's integers and strings, which shares no code with the tasks."""
 
 from collections.abc import Callable
 
@@ -36,6 +36,47 @@ def _last_digit(text: str) -> str:
     return str((_value(x) + _value(y)) % 10)
 
 
+def _reversed(text: str) -> str:
+    return "".join(reversed(text))
+
+
+def _next(text: str) -> str:
+    return str(_value(text) + 1)[::-1]
+
+
+def _digit_differences(text: str) -> str:
+    x, y = text.split("\\")
+    return "".join(str((int(x[k]) - int(y[k])) % 10) for k in range(len(x)))
+
+
+def _difference(text: str) -> str:
+    x, y = text.split("\\")
+    return str(_value(x) - _value(y))[::-1].ljust(len(x), "0")
+
+
+def _interleaved(text: str) -> str:
+    middle = text.index("+")
+    return "".join(text[k] + text[middle + 1 + k] for k in range(middle))
+
+
+def _larger(text: str) -> str:
+    x, y = text.split("+")
+    return str(max(_decimal(x), _decimal(y))).rjust(len(x), "0")
+
+
+def _sum_of_all(text: str) -> str:
+    return str(sum(_value(number) for number in text.split("+")))[::-1]
+
+
+def _forward_sum(text: str) -> str:
+    x, y = text.split("+")
+    return str(_decimal(x) + _decimal(y)).rjust(max(len(x), len(y)) + 1, "0")
+
+
+def _largest_digit(text: str) -> str:
+    return next(digit for digit in "9876543210" if digit in text)
+
+
 def _value(reversed_digits: str) -> int:
     return _decimal(reversed_digits[::-1])
 
@@ -53,6 +94,16 @@ ANSWERS: dict[str, Callable[[str], str]] = {
     "multiplication": _product,
     "division": _quotient,
     "addition-mod10": _last_digit,
+    "reversal": _reversed,
+    "successor": _next,
+    "difference": _digit_differences,
+    "subtraction": _difference,
+    "interleaving": _interleaved,
+    "larger": _larger,
+    "addends": _sum_of_all,
+    "addition-forward": _forward_sum,
+    "copy-separator": _copied,
+    "maximum": _largest_digit,
 }
 
 
