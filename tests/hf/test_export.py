@@ -196,7 +196,7 @@ def test_an_embedding_of_the_users_own_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = trained(tmp_path / "runs", "mine:Mine", steps=2, test_instances=2)
     with pytest.raises(ValueError, match="mine:Mine is no embedding of ldhd and cannot be exported"):
-        export_run(run, tmp_path / "model")
+        export_run(run, tmp_path / "model", trust=True)
 
 
 def test_a_missing_extra_is_said_in_one_line():

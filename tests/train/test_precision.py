@@ -75,7 +75,7 @@ def test_training_goes_on_in_the_arithmetic_it_began_with(tmp_path, begun, elsew
     checkpoint.save(tmp_path, new(begun)[0], "run")
     state, _ = new(elsewhere)
     assert state.precision == elsewhere
-    assert checkpoint.restore(tmp_path, state, "run")
+    assert checkpoint.restore(tmp_path, state, "run", steps=30)
     assert state.precision == begun
 
 
@@ -86,5 +86,6 @@ def test_the_record_says_which_arithmetic_it_was(tmp_path):
         config = make_config("copy", "rpe", steps=1, train_scales=(1,), test_scales=(1,), settings=settings)
         record = run(config, tmp_path)
         assert record.precision == used
-        stored = record.model_dump(exclude={"precision"})
-        assert "precision" not in Record(**stored).model_dump()  # records of earlier versions stay as they are
+        stored = record.model_dump_json(exclude={"precision"})
+        earlier = Record.model_validate_json(stored)
+        assert "precision" not in earlier.model_dump()  # records of earlier versions stay as they are

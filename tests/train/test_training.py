@@ -273,7 +273,7 @@ def test_resuming_is_bit_exact_with_dropout_and_random_offsets(tmp_path, cut):
     train(first, COPY, (1, 2, 3), c, seed=4, stop=lambda: first.step >= cut)
     checkpoint.save(tmp_path, first, "run")
     second = new_state_of(c)
-    assert checkpoint.restore(tmp_path, second, "run")
+    assert checkpoint.restore(tmp_path, second, "run", steps=6)
     assert second.step == cut
     train(second, COPY, (1, 2, 3), c, seed=4)
     expected, found = everything(whole), everything(second)
@@ -298,7 +298,7 @@ class TestCheckpoints:
         assert [path for path in folder.iterdir() if path.name.startswith(".")] == []
 
     def test_none_at_all_is_a_fresh_start(self, tmp_path):
-        assert not checkpoint.restore(tmp_path / "absent", new_state_of(config()), "run")
+        assert not checkpoint.restore(tmp_path / "absent", new_state_of(config()), "run", steps=6)
 
     @pytest.mark.parametrize("damage", ["truncate", "flip", "empty"])
     def test_a_damaged_one_is_passed_over(self, folder, damage):
@@ -309,26 +309,26 @@ class TestCheckpoints:
         newest.write_bytes({"truncate": content[:-9], "flip": content, "empty": b""}[damage])
         state = new_state_of(config())
         with pytest.warns(UserWarning, match="; going on from step-00000005"):
-            assert checkpoint.restore(folder, state, "run")
+            assert checkpoint.restore(folder, state, "run", steps=6)
         assert state.step == 5
 
     def test_no_good_one_left(self, folder):
         for path in checkpoint.saved(folder):
             path.write_bytes(b"nonsense")
         with pytest.warns(UserWarning, match=r"not a whole.*not a whole.*no good checkpoint is left"):
-            assert not checkpoint.restore(folder, new_state_of(config()), "run")
+            assert not checkpoint.restore(folder, new_state_of(config()), "run", steps=6)
 
     def test_of_another_run_or_model(self, folder):
         with pytest.warns(UserWarning, match="belongs to run run, not to other"):
-            assert not checkpoint.restore(folder, new_state_of(config()), "other")
+            assert not checkpoint.restore(folder, new_state_of(config()), "other", steps=6)
         with pytest.warns(UserWarning, match="another model"):
-            assert not checkpoint.restore(folder, new_state_of(config(), position=RPESquare), "run")
+            assert not checkpoint.restore(folder, new_state_of(config(), position=RPESquare), "run", steps=6)
 
     def test_final_weights_are_no_checkpoint(self, folder):
         state = new_state_of(config())
         checkpoint.save_model(folder / "step-00000009.safetensors", state.model, "run")
         with pytest.warns(UserWarning, match="is no checkpoint but something else"):
-            assert checkpoint.restore(folder, state, "run")
+            assert checkpoint.restore(folder, state, "run", steps=6)
         assert state.step == 6
 
 

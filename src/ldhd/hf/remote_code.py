@@ -89,7 +89,7 @@ def _model_config() -> str:
         "from typing import Any, Literal",
         "",
         "",
-        "@dataclass(frozen=True)",
+        "@dataclass(frozen=True, kw_only=True)",  # as in pydantic, a field without a default may follow one that has it
     ]
     return "\n".join([*top, "class ModelConfig:", *fields, "", inspect.getsource(ModelConfig.dropout_of)])
 

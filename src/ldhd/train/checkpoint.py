@@ -151,6 +151,8 @@ def _fits(model: nn.Module, owner: str, path: Path, prefix: str = "") -> Callabl
         found = header.metadata.get("owner")
         if found != owner:
             raise BadFileError(f"{path} belongs to run {str(found)[:100]}, not to {owner}")
+        if prefix and not any(name.startswith(prefix) for name in header.layout):
+            raise BadFileError(f"{path} is no checkpoint but something else")
         expected = {**weights}
         for own in moments:
             expected |= own if own.keys() & header.layout.keys() else {}
