@@ -402,7 +402,8 @@ STRANGE: dict[str, Callable[[Path, Path], object]] = {
     "the memory of a process": lambda path, outside: path.symlink_to("/proc/self/mem"),
     "a file with a hole": lambda path, outside: hole_at(path),
 }
-FILES = ("config.json", "record.json", "metrics.jsonl", "trace.json", "model.safetensors", "failure.json", "start.json", "lease")
+DOCUMENTS = ("config.json", "record.json", "metrics.jsonl", "trace.json", "failure.json", "start.json")
+FILES = (*DOCUMENTS, "model.safetensors", "lease")
 ELSEWHERE = ("checkpoints", "checkpoints/step-00000009.safetensors", ".record.json.a1b2_c3d", "", "../runs.jsonl")
 
 
