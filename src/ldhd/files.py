@@ -29,6 +29,8 @@ LARGEST_DOCUMENT = 128 * MEBIBYTE
 """Memory that the values of one file of JSON, or of one line of a packed study, may take."""
 LARGEST_STUDY = 512 * MEBIBYTE
 """Memory that the lines of one file of a packed study may take."""
+MOST_DIGITS = 400
+"""Digits of the longest whole number; the largest float has 309."""
 LINE_OVERHEAD = 256
 """What keeping a line takes besides its content."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -235,7 +237,7 @@ def parse_object(content: bytes, source: object) -> dict[str, Any]:
     """Parse a JSON object; BadFileError, which names `source`, if it is none."""
     _check_memory(content, source)
     try:
-        value = json.loads(content, parse_constant=_refuse)
+        value = json.loads(content, parse_constant=_refuse, parse_int=_whole_number)
     except (ValueError, RecursionError) as error:
         raise BadFileError(f"{source} is not whole: {error}") from None
     if not isinstance(value, dict):
@@ -245,6 +247,13 @@ def parse_object(content: bytes, source: object) -> dict[str, Any]:
 
 def _refuse(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
+
+
+def _whole_number(digits: str) -> int:
+    """Parse a number of JSON; Python's own limit on its length can be switched off by any library."""
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a whole number has {len(digits)} digits")
+    return int(digits)
 
 
 def _check_memory(content: bytes, source: object) -> None:
