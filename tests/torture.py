@@ -83,7 +83,7 @@ def in_child(action: Callable[[], object], kill_after: float | None = None) -> i
 
 def outcome(folder: Path) -> dict[str, object]:
     """All that a finished run holds, without what depends on the clock and the command."""
-    record = RunFolder(folder).record().model_dump(exclude={"seconds", "command", "commit"})
+    record = RunFolder(folder).record().model_dump(exclude={"seconds", "command", "commit", "started"})
     names = ("config.json", "metrics.jsonl", "model.safetensors", "trace.json")
     return {"record": record, **{name: (folder / name).read_bytes() for name in names}}
 

@@ -51,7 +51,7 @@ def left(folder: Path) -> dict[str, object]:
     """All that a finished run holds, without what depends on the clock."""
     found = RunFolder(folder)
     names = ("config.json", "metrics.jsonl", "model.safetensors", "trace.json")
-    record = found.record().model_dump(exclude={"seconds", "command", "commit"})
+    record = found.record().model_dump(exclude={"seconds", "command", "commit", "started"})
     return {"record": record, **{name: (folder / name).read_bytes() for name in names}}
 
 
