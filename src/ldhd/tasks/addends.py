@@ -86,7 +86,7 @@ class SumFormat(Format):
     def read(self, prompt: str) -> Addends:
         parts = digits.inside(prompt, self._example).split("+")
         if len(parts) != self.count:
-            raise ValueError(f"a prompt of this task looks like {self._example!r}, got {prompt!r}")
+            raise ValueError(f"a prompt of this task looks like '{self._example}', got {prompt!r}")
         return tuple(digits.read_number(part, "an addend") for part in parts)
 
     def needs(self, latent: Addends, label: Digits) -> Needs:

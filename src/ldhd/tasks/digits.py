@@ -47,7 +47,7 @@ def read_number(text: str, what: str) -> Digits:
 def inside(prompt: str, example: str) -> str:
     """Return the text between `b` and `=`; a ValueError shows `example` if the prompt does not begin and end so."""
     if len(prompt) < 2 or not prompt.startswith("b") or not prompt.endswith("="):
-        raise ValueError(f"a prompt of this task looks like {example!r}, got {prompt!r}")
+        raise ValueError(f"a prompt of this task looks like '{example}', got {prompt!r}")
     return prompt[1:-1]
 
 
@@ -56,7 +56,7 @@ def operands(prompt: str, separator: str, example: str) -> tuple[str, str]:
     text = inside(prompt, example)
     parts = text.split(separator)
     if len(parts) != 2:
-        raise ValueError(f"a prompt of this task looks like {example!r}, got {text!r} between 'b' and '='")
+        raise ValueError(f"a prompt of this task looks like '{example}', got {text!r} between 'b' and '='")
     return parts[0], parts[1]
 
 
