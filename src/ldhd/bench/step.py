@@ -35,13 +35,13 @@ def step_cases(
 ) -> list[Case]:
     """Compare steps on instances of scales 1 to 5; our steps also draw their batches.
 
-    The loss is on the answer, or on every token. x-transformers takes part if it is installed. Then steps in bfloat16
-    are compared with steps in float32.
+    The loss is on the answer, or on every token. x-transformers takes part if it is installed. All compute in float32;
+    then our steps in bfloat16 are compared with those in float32.
     """
     cases = []
     for (task, name), (batch, rounds) in problems.items():
         for loss in ("answer", "sequence"):
-            config = TrainConfig(batch_size=batch, samples=4 * batch, loss=loss)
+            config = TrainConfig(batch_size=batch, samples=4 * batch, loss=loss, precision="float32")
             cases += _compare(task, name, plain(MODELS[name]), config, rounds)
     return cases + [_precision_case(name, *problem) for name, problem in precision_problems.items()]
 
