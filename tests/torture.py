@@ -31,6 +31,7 @@ from ldhd.experiments import RunConfig, RunFolder, load_run, make_config, run, r
 from ldhd.files import BadFileError
 from ldhd.lease import Lease
 from ldhd.sweep.file import parse_sweep
+from torture_owners import UNCOMPARED, outcome
 
 TINY = {
     "model.dimension": 16,
@@ -81,13 +82,6 @@ def in_child(action: Callable[[], object], kill_after: float | None = None) -> i
         time.sleep(0.002)
 
 
-def outcome(folder: Path) -> dict[str, object]:
-    """All that a finished run holds, without what depends on the clock and the command."""
-    record = RunFolder(folder).record().model_dump(exclude={"seconds", "command", "commit", "started"})
-    names = ("config.json", "metrics.jsonl", "model.safetensors", "trace.json")
-    return {"record": record, **{name: (folder / name).read_bytes() for name in names}}
-
-
 def differences(folder: Path, reference: Path) -> Violations:
     """What of a run differs from the uninterrupted one, or is left over."""
     try:
@@ -100,7 +94,7 @@ def differences(folder: Path, reference: Path) -> Violations:
         wrong.append(f"{folder} metrics repeat lines: {steps}")
     if not Lease(folder).is_free():  # which removes that of a process killed just before it did so
         wrong.append(f"{folder} is still leased")
-    allowed = {*outcome(reference), "checkpoints", "record.json", "start.json"} - {"record"}
+    allowed = {*outcome(reference), *UNCOMPARED} - {"record"}
     extra = {path.name for path in folder.iterdir()} - allowed
     return wrong + ([f"{folder} holds {sorted(extra)}"] if extra else [])
 

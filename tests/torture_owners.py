@@ -47,28 +47,31 @@ def joined(pid: int, wrong: Violations) -> None:
         time.sleep(0.005)
 
 
-def left(folder: Path) -> dict[str, object]:
-    """All that a finished run holds, without what depends on the clock."""
-    found = RunFolder(folder)
+UNCOMPARED = {"checkpoints", "record.json", "start.json"}
+"""What else a finished run holds: it is not compared byte for byte."""
+
+
+def outcome(folder: Path) -> dict[str, object]:
+    """All that a finished run holds, without what depends on the clock, the command and the source tree."""
     names = ("config.json", "metrics.jsonl", "model.safetensors", "trace.json")
-    record = found.record().model_dump(exclude={"seconds", "command", "commit", "started"})
+    record = RunFolder(folder).record().model_dump(exclude={"seconds", "command", "commit", "started"})
     return {"record": record, **{name: (folder / name).read_bytes() for name in names}}
 
 
 def compared(folder: Path, expected: dict[str, object], others: tuple[str, ...] = ()) -> Violations:
     try:
-        found = left(folder)
+        found = outcome(folder)
     except (OSError, ValueError) as error:
         return [f"lost: {error}"]
     wrong = [f"{folder} {name} differs" for name in expected if found[name] != expected[name]]
-    extra = {path.name for path in folder.iterdir()} - {*expected, "checkpoints", "record.json", "start.json", *others}
+    extra = {path.name for path in folder.iterdir()} - {*expected, *UNCOMPARED, *others}
     return wrong + ([f"{folder} holds {sorted(extra)}"] if extra else [])
 
 
 def reference(work: Path, config: RunConfig) -> dict[str, object]:
     wrong: Violations = []
     joined(forked(lambda: run(config, work / "whole"), work / "whole-status"), wrong)
-    return left(work / "whole" / config.hash)
+    return outcome(work / "whole" / config.hash)
 
 
 def stopped_owners(work: Path, share: float, dice: random.Random) -> Violations:

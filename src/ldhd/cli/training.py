@@ -2,14 +2,18 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Context, Exit, Option
 
 from ldhd.cli.options import Device, Json, Out, Scales, Settings, Threads, Trust, Workers, print_result
 from ldhd.names import lookup_only
 from ldhd.parsing import SEEDS, parse_range, parse_settings
+
+if TYPE_CHECKING:
+    from ldhd.report.terminal import View
 
 
 def run(
@@ -150,11 +154,7 @@ def reproduce(
         workers=workers,
         command=context.obj,
     )
-    print_result(document, view, as_json)
-    for line in problems:
-        print(line, file=sys.stderr)
-    if document["failures"]:
-        raise Exit(1)
+    _finish(document, view, problems, as_json)
 
 
 def protocol(
@@ -188,11 +188,7 @@ def protocol(
         workers=workers,
         command=context.obj,
     )
-    print_result(document, view, as_json)
-    for line in problems:
-        print(line, file=sys.stderr)
-    if document["failures"]:
-        raise Exit(1)
+    _finish(document, view, problems, as_json)
 
 
 def extend(
@@ -231,3 +227,12 @@ def demo(
     if not as_json:
         print("Training RPE and RPE-Square on copy, scales 1-5, then checking the paper's claims; minutes.", flush=True)
     print_result(*run_demo(out, context.obj), as_json)
+
+
+def _finish(document: dict[str, Any], view: "View", problems: Sequence[str], as_json: bool) -> None:
+    """Print a result and what was left out or failed; exit code 1 if a run failed for good."""
+    print_result(document, view, as_json)
+    for line in problems:
+        print(line, file=sys.stderr)
+    if document["failures"]:
+        raise Exit(1)
