@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint torture clean
+.PHONY: setup demo test lint docs torture clean
 
 setup: $(VENV)/ready
 
@@ -25,9 +25,14 @@ lint: setup
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
+# the documentation as a site that opens from its folder: site/index.html
+docs: setup
+	$(BIN)/pip install --quiet --no-compile -c constraints.txt -e ".[docs]"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 # kills, full disks, damaged files, sweeps on one folder, wild clocks, malformed configs: minutes; a summary of counts
 torture: setup
 	OMP_NUM_THREADS=1 $(BIN)/python tests/torture.py
 
 clean:
-	rm -rf $(VENV) demo runs
+	rm -rf $(VENV) demo runs site

@@ -1,0 +1,72 @@
+"""The tutorials do what they say: their modules are written, their commands are given, with little training."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from contracts.command import ldhd
+
+ROOT = Path(__file__).parent.parent
+SHORT = ("--steps", "2", "--set", "test_instances=2", "--set", "train.batch_size=4", "--workers", "1")
+"""What is added to a run, and replaces its own scales."""
+
+
+def commands(page):
+    return [
+        shlex.split(line.split("#")[0])
+        for block in re.findall(r"```sh\n(.*?)```", page, re.S)
+        for line in block.splitlines()
+        if line.startswith("ldhd ")
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["figure-2", "task", "embedding"])
+def test_every_command_of_a_tutorial_works(name, tmp_path, monkeypatch, capsys):
+    page = (ROOT / f"docs/tutorials/{name}.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for module, code in re.findall(r"Save this as `(\w+\.py)`.*?```python\n(.*?)```", page, re.S):
+        Path(module).write_text(code)
+    given = commands(page)
+    assert len(given) >= 2
+    for _, command, *arguments in given:
+        if command == "run":
+            arguments += [*SHORT, "--train-scales", "1-2", "--test-scales", "1-3"]
+        runs = [path.parent for path in Path().glob("*/*/record.json")]
+        arguments = [str(runs[0]) if argument.endswith("/RUN") else argument for argument in arguments]
+        code, out, error = ldhd(capsys, command, *arguments)
+        assert code == 0, error
+        assert out
+
+
+def test_the_task_of_the_tutorial_is_right(tmp_path, monkeypatch):
+    from ldhd.experiments.parts import load_task
+
+    page = (ROOT / "docs/tutorials/task.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    (tmp_path / "add_two.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    task = load_task("add_two:ADD_TWO")
+    for number in (0, 7, 8, 19, 98, 998, 12345):
+        written = str(number)[::-1]
+        assert task.read(f"b{written}=").answer == f"{str(number + 2)[::-1]}e"
+    for instance in [*task.hard(1), *task.hard(3)]:
+        needed = task.needs(instance)
+        assert len(needed) == len(instance.answer)
+    assert json.dumps(needed)
+
+
+def test_the_notebook_runs(capsys):
+    notebook = json.loads((ROOT / "examples/first_steps.ipynb").read_text())
+    names = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]).replace("steps = 100", "steps = 2"), names)
+    printed = capsys.readouterr().out
+    assert "RPE: fails" in printed or "RPE: does not fit" in printed
+    assert "RPESquare: generalises" in printed
+    assert "{(): 3.0, (1, 2): 1.0}" in printed
