@@ -1,7 +1,7 @@
 """Hooks of mkdocs: the files outside `docs/` that pages link to, and the reference of the command line.
 
-The links of a page work in the repository. A file there has the same path in the site, but for the folder `docs/`, whose
-content stands at the top; so each link is resolved in the repository and written anew.
+The links of a page work in the repository. A file there has the same path in the site, but for the folder `docs/`,
+whose content stands at the top; so each link is resolved in the repository and written anew.
 """
 
 import os
