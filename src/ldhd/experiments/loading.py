@@ -20,7 +20,7 @@ from ldhd.experiments.parts import build_model, explain, load_task, outline
 from ldhd.files import BadFileError
 from ldhd.model import GPT, MODELS
 from ldhd.positions import POSITIONS, Position
-from ldhd.tasks import TASKS, Task
+from ldhd.tasks import ALL_TASKS, Task
 from ldhd.tasks.tokens import encode
 from ldhd.train import TrainConfig, checkpoint
 
@@ -77,7 +77,7 @@ def check_trusted(config: RunConfig, source: object, trust: bool) -> None:
 
 def own_names(config: RunConfig) -> list[str]:
     """Return the `module:NAME` in a config, which are imported when its task or its model is made."""
-    names = [config.task] * (config.task not in TASKS)
+    names = [config.task] * (config.task not in ALL_TASKS)
     return names + [term for term in config.position.split("+") if term not in POSITIONS]
 
 

@@ -14,7 +14,7 @@ from ldhd.model import GPT, ModelConfig
 from ldhd.names import lookup
 from ldhd.positions import POSITIONS, Position
 from ldhd.positions.factory import PositionFactory, position_factory
-from ldhd.tasks import TASKS, Task
+from ldhd.tasks import ALL_TASKS, Task
 from ldhd.tasks.tokens import VOCABULARY_SIZE
 
 PositionOptions = dict[str, dict[str, Any]]
@@ -29,7 +29,7 @@ LARGEST_MODEL = 10**11
 
 def load_task(name: str) -> Task:
     """Load a task by name, or a user's `module:Class` (a `Task`, or a class that makes one without arguments)."""
-    found: Any = lookup(name, TASKS, "task")
+    found: Any = lookup(name, ALL_TASKS, "task")
     try:
         task = found() if isinstance(found, type) else found
     except Exception as error:  # a user's class may raise anything

@@ -10,6 +10,7 @@ from ldhd.tasks.copy_separator import COPY_SEPARATOR
 from ldhd.tasks.difference import DIFFERENCE
 from ldhd.tasks.division import DIVISION
 from ldhd.tasks.interleaving import INTERLEAVING
+from ldhd.tasks.languages import STATE_TASKS
 from ldhd.tasks.larger import LARGER
 from ldhd.tasks.maximum import MAXIMUM
 from ldhd.tasks.multiplication import MULTIPLICATION
@@ -44,4 +45,7 @@ TASKS: dict[str, Task] = {
     )
 }
 
-__all__ = ["TASKS", "Format", "Instance", "LatentSpace", "Needs", "Task"]
+ALL_TASKS = {**TASKS, **STATE_TASKS}
+"""With the regular languages, for which `all` does not stand."""
+
+__all__ = ["ALL_TASKS", "TASKS", "Format", "Instance", "LatentSpace", "Needs", "Task"]
