@@ -123,10 +123,11 @@ class PositionContract(RelationContract):
     def test_some_queries_have_the_terms_of_all(self):
         position, hidden = self.make(16, 2), torch.randn(2, 9, 16)
         q, k = torch.randn(2, 2, 9, position.head_dimension), torch.randn(2, 2, 9, position.head_dimension)
-        whole = position.bias(q, k, Context.causal(hidden))
+        context = Context.causal(hidden, tokens=torch.randint(14, (2, 9)))
+        whole = position.bias(q, k, context)
         if position.some_queries and isinstance(whole, torch.Tensor):
             for queries in (1, 4):
-                some = position.bias(q[..., -queries:, :], k, Context.causal(hidden))
+                some = position.bias(q[..., -queries:, :], k, context)
                 visible = causal(9)[..., -queries:, :]
                 assert torch.allclose(some.where(visible, 0), whole[..., -queries:, :].where(visible, 0), atol=1e-5)
 

@@ -69,8 +69,9 @@ class RelationContract:
         """Term [j, i] of each pair, a vector: the added vectors of both tokens and the logits of each head."""
         n = len(text)
         roles = torch.tensor([ROLES.find(token) + 1 for token in text])
-        context = Context.causal(torch.nn.functional.one_hot(roles, DIMENSION).float()[None])
-        added = position.embed(torch.tensor([encode(text)]), context)
+        tokens = torch.tensor([encode(text)])
+        context = Context.causal(torch.nn.functional.one_hot(roles, DIMENSION).float()[None], tokens=tokens)
+        added = position.embed(tokens, context)
         added = torch.as_tensor(added).expand(1, n, DIMENSION)[0]
         direction = torch.randn(1, HEADS, 1, DIMENSION // HEADS, generator=torch.Generator().manual_seed(0))
         direction = direction / direction.norm(dim=-1, keepdim=True)

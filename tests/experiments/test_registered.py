@@ -10,7 +10,7 @@ from ldhd.experiments import Record
 from ldhd.experiments.config import make_config
 from ldhd.experiments.folder import RunFolder
 from ldhd.experiments.predictions import entry, load_source, predictions
-from ldhd.experiments.registered import FILE, Register, compare, find_entry, verdict_at
+from ldhd.experiments.registered import FILE, Register, compare, find_entry, untested, verdict_at
 from ldhd.experiments.registering import new_entries, write_entries
 from ldhd.experiments.scoring import count
 from ldhd.experiments.start import Start
@@ -86,6 +86,21 @@ class TestComparison:
         assert one(seeds(commit=repository[2], fitted=False), repository).outcome == "miss"
         row = one(seeds(commit=repository[2], position="rpe", settings={"position.max_distance": 2}), repository)
         assert row.predicted is None
+
+    def test_what_was_said_not_to_fit_and_does_not_is_a_hit(self, repository):
+        register = Register(repository[0])
+        text = (repository[0] / FILE).read_text().replace('"verdict": "generalises"', '"verdict": "does not fit"')
+        register.known = dict.fromkeys([repository[2], *register.history], json.loads(text)["predictions"])
+        for fitted, outcome in ((False, "hit"), (True, "miss")):
+            (row,) = compare(seeds(commit=repository[2], fitted=fitted), register)
+            assert (row.predicted, row.outcome) == ("does not fit", outcome)
+
+    def test_predictions_that_no_run_tests_are_counted(self, repository):
+        register = Register(repository[0])
+        entries = register.at(None)
+        left = untested([run()[0], run("rpe", settings={"model.layers": 1})[0]], register)
+        assert len(left) == len(entries) - 2
+        assert not [found for found in left if found["position"] == "rpe" and found["layers"] == 1]
 
     def test_a_prediction_with_two_verdicts_says_nothing_about_fitting(self, repository):
         register = Register(repository[0])

@@ -87,6 +87,30 @@ def test_design(capsys):
     assert found["embeddings"]["rpe"] == {"refines": False, "verdict": "fails"}
 
 
+def test_the_designed_class_is_ready_to_predict_and_to_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    code, out, _ = ldhd(capsys, "design", "reversal")
+    assert code == 0
+    assert "--position my_file:Mirror" in out
+    text = json.loads(ldhd(capsys, "design", "reversal", "--json")[1])["module"]
+    assert text in out
+    (tmp_path / "my_file.py").write_text(text)
+    code, out, _ = ldhd(
+        capsys, "predict", "reversal", "--position", "my_file:Mirror,rpe-square", "--layers", "1", "--json"
+    )
+    assert [found["verdict"] for found in json.loads(out)["predictions"]] == ["generalises", "does not fit"]
+    tiny = ["--steps", "2", "--workers", "1", "--set", "model.dimension=16", "--set", "train.batch_size=4"]
+    tiny += ["--set", "train.samples=8", "--set", "test_instances=1", "--test-scales", "1-2", "--out", "runs"]
+    assert ldhd(capsys, "run", "reversal", "--position", "my_file:Mirror", *tiny)[0] == 0
+    (record,) = (tmp_path / "runs").glob("*/record.json")
+    assert json.loads(record.read_text())["position"] == "my_file:Mirror"
+
+
+def test_no_class_is_shown_where_an_embedding_generalises(capsys):
+    assert "my_file" not in ldhd(capsys, "design", "copy", "--test-scales", "1-7")[1]
+
+
 def test_measured_runs_are_compared(tmp_path, capsys):
     tiny = ["--steps", "1", "--workers", "1", "--set", "model.dimension=16", "--set", "model.heads=2"]
     tiny += ["--set", "train.batch_size=4", "--set", "train.samples=8", "--set", "test_instances=1"]

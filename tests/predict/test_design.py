@@ -3,9 +3,10 @@
 import pytest
 
 from ldhd.positions import POSITIONS, RPEAbsolute, RPESquare, Sum
+from ldhd.positions.measured import Measure, Rule
 from ldhd.predict import predict
 from ldhd.predict.description import parse_description
-from ldhd.predict.design import Measure, Rule, RulePosition, design
+from ldhd.predict.design import RulePosition, as_position, class_names, design, module_text
 from ldhd.tasks import TASKS
 
 SIX = range(1, 7)
@@ -17,12 +18,6 @@ def designed(task, layers=1):
 
 def words(found):
     return {name: slot and slot.words for name, slot in found.slots.items()}
-
-
-def test_measures():
-    assert Measure("b").values("b12+3=4") == [0, 1, 2, None, None, None, None]
-    assert Measure("b+").values("b12+3=4") == [0, 1, 2, 0, 1, None, None]
-    assert Measure("=", right=True).values("b12+3=4") == [None, None, None, None, 1, 0, None]
 
 
 def test_copy_needs_the_paper_s_difference_of_distances():
@@ -80,3 +75,37 @@ def test_what_is_designed_serves():
 def test_rules_are_relations_of_what_is_read(rule):
     position = RulePosition(rule)
     assert position.relation("b12=34e", 4, 1) == position.relation("b12=3", 4, 1)
+
+
+def test_a_shorter_subtrahend_and_carries_of_subtraction_are_designed():
+    assert None not in words(designed("subtraction")).values()
+
+
+def test_many_keys_have_to_be_hidden():
+    """Copying 60 digits after training on 3 dilutes attention, unless the other keys are hidden."""
+    far = design(TASKS["copy"], (1, 2, 3), (60,))
+    assert words(far)["x"].endswith("is -1; all other keys hidden")
+    for found, expected in ((far, "generalises"), (designed("copy"), "fails")):
+        assert predict(TASKS["copy"], as_position(found), (1, 2, 3), (60,)).verdict == expected
+
+
+def test_the_class_of_a_design_has_its_relation():
+    found = design(TASKS["reversal"], (1, 2, 3), SIX)
+    (slot,) = found.slots.values()
+    own, merged = as_position(found), RulePosition(slot.rule, slot.kept)
+    for text in ("b123=321e", "b1=1e"):
+        queries = range(len(text))
+        assert own.relations(text, queries) == merged.relations(text, queries)
+    assert module_text(found).endswith(
+        'class Mirror(Measured):\n    rule = Rule(key=Measure("=", right=True), query=Measure("="))\n    kept = (-1,)\n'
+    )
+
+
+def test_every_class_of_a_design_is_written():
+    found = design(TASKS["multiplication"], (1, 2, 3), SIX, 1)
+    scope: dict = {}
+    exec(module_text(found), scope)
+    written = [scope[name] for name in class_names(found)]
+    assert [(kind.rule, kind.kept, kind.hides) for kind in written] == [
+        (slot.rule, tuple(sorted(slot.kept)), slot.hides) for slot in found.relations
+    ]

@@ -11,7 +11,7 @@ from ldhd.experiments.parts import PositionOptions, assign_settings, build_posit
 from ldhd.positions import POSITIONS, Position
 from ldhd.predict import Prediction, ShapeSource, Strings, predict_layers, prepare
 from ldhd.predict.description import parse_description
-from ldhd.predict.design import Design, design
+from ldhd.predict.design import Design, as_position, design
 from ldhd.tasks import TASKS, Task
 
 REGISTERED = (
@@ -80,16 +80,23 @@ def predictions(
 
 def designed(
     name: str, train_scales: Sequence[int] | None, test_scales: Sequence[int], layers: int
-) -> tuple[Design, dict[str, tuple[bool, str]]]:
-    """Design an embedding; return also whether each of `enumerable_positions` refines the design, and its verdict."""
+) -> tuple[Design, dict[str, tuple[bool, str]], str | None]:
+    """Design an embedding; return also whether each of `enumerable_positions` refines the design, and its verdict.
+
+    The last value is the verdict about the embedding of the design itself, None if there is none.
+    """
     source = load_source(name)
     scales = source.train_scales if train_scales is None else train_scales
     found = design(source, scales, test_scales, layers)
+    strings = prepare(source, scales, test_scales)
     embeddings: dict[str, tuple[bool, str]] = {}
     for position in enumerable_positions():
-        ((prediction, options),) = _predict(name, source, position, {}, scales, test_scales, (layers,))
+        ((prediction, options),) = _predict(name, strings, position, {}, scales, test_scales, (layers,))
         embeddings[position] = found.refined_by(build_position(position, options)), prediction.verdict
-    return found, embeddings
+    own = None
+    if found.complete:
+        own = predict_layers(strings, as_position(found), scales, test_scales, (layers,))[0].verdict
+    return found, embeddings, own
 
 
 def predict_configs(configs: Iterable[RunConfig]) -> Iterator[tuple[RunConfig, NamedPrediction]]:

@@ -8,7 +8,7 @@ criterion was developed with these outcomes known, so they are no evidence for i
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from ldhd.experiments.predictions import relation_settings
 from ldhd.experiments.start import git
 from ldhd.positions import POSITIONS, Position
 from ldhd.predict.paper import PAPER_OUTCOMES
-from ldhd.tasks import TASKS
+from ldhd.tasks import ALL_TASKS
 
 FILE = "results/predictions.json"
 STARTS = "src/ldhd/experiments/start.py"
@@ -144,6 +144,13 @@ def compare(runs: Sequence[tuple[RunConfig, Record]], register: Register) -> lis
     return [_compare(group, register) for group in groups]
 
 
+def untested(configs: Iterable[RunConfig], register: Register) -> list[Entry]:
+    """Return the predictions in the working tree that none of these runs tests."""
+    entries = register.at(None)
+    tested = {id(find_entry(entries, config, register.trusted)) for config in configs}
+    return [entry for entry in entries if id(entry) not in tested]
+
+
 def find_entry(entries: Sequence[Entry], config: RunConfig, trusted: bool = False) -> Entry | None:
     """Return the prediction for a run: of those that reach its largest scale, the nearest.
 
@@ -233,7 +240,7 @@ def _same_relations(predicted: PositionOptions, config: RunConfig, trusted: bool
     measured = relation_settings(config.position_options)
     if measured == predicted:
         return True
-    if config.task not in TASKS and not trusted:
+    if config.task not in ALL_TASKS and not trusted:
         return False
     task = load_task(config.task).for_scales(config.train_scales + config.test_scales)
     longest = len(task.instance(task.latent.longest(max(config.test_scales))).text)

@@ -17,7 +17,7 @@ def count(rows: Sequence[Comparison]) -> dict[str, dict[str, Any]]:
 
     Every registered setting is among the `hits`, `misses`, `declined` and `open` ones. `false_promises` are the misses
     that said `generalises`. `accuracy` is that of the decided settings, `accuracy_of_all` takes declined ones for
-    misses. The matrix is by predicted, then by measured verdict.
+    misses, and `declined_share` is their share. The matrix is by predicted, then by measured verdict.
     """
     found = {}
     for name, in_sample in (("in-sample", True), ("out-of-sample", False)):
@@ -46,6 +46,7 @@ def score(rows: Sequence[Comparison]) -> dict[str, Any]:
         "false_promises": len(promises) - kept,
         "accuracy": _share(outcomes["hit"], len(decided)),
         "accuracy_of_all": _share(outcomes["hit"], len(judged)),
+        "declined_share": _share(outcomes["declined"], len(judged)),
         "confusion": confusion(judged),
         "baselines": {name: _beside(decided, name) for name in (ALWAYS, NAME)},
     }

@@ -139,7 +139,11 @@ class GPT(nn.Module):
         with torch.set_grad_enabled(torch.is_grad_enabled() and cache is None):
             exploring = self.training if exploring is None else exploring
             context = replace(
-                self._context(tokens, valid, cache), exploring=exploring, generator=generator, penalties=penalties
+                self._context(tokens, valid, cache),
+                tokens=tokens,
+                exploring=exploring,
+                generator=generator,
+                penalties=penalties,
             )
             first = None if cache is None else cache.positions[0]
             added = self.position.embed(tokens, replace(context, cache=first))
@@ -151,7 +155,11 @@ class GPT(nn.Module):
             if packing.index is not None:
                 ids = ids[packing.index]
                 added = added.index_select(0, packing.index) if isinstance(added, Tensor) else added
-                contexts = [context.up_to(group.length, group.rows) for group in packing.groups]
+                own = ids.split([group.rows * group.length for group in packing.groups])
+                contexts = [
+                    replace(context.up_to(group.length, group.rows), tokens=part.view(group.rows, group.length))
+                    for group, part in zip(packing.groups, own, strict=True)
+                ]
             x = self.tokens(ids) + added
             queries = [group.queries for group in packing.groups]
             lengths = [context.valid.shape[1] for context in contexts]

@@ -1,4 +1,4 @@
-"""What a position embedding may use besides tokens, queries and keys."""
+"""What a position embedding may use besides queries and keys."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,6 +31,8 @@ class Context:
     """Whether every new token may attend to every key, as in decoding token by token without padding."""
     hidden: Float[Tensor, "B n D"] | None = None
     """The hidden states that the attention's projections read; None in `embed` and `rotate`."""
+    tokens: Int[Tensor, "B n"] | None = None
+    """The ids of the new tokens; None in a model that does not tell them."""
     cache: Cache | None = None
     """The embedding's own cache in incremental decoding, None otherwise."""
     exploring: bool = False
@@ -59,6 +61,7 @@ class Context:
             valid=self.valid[:strings, :length],
             visible=self.visible[:strings, :, :length, :length],
             hidden=None if self.hidden is None else self.hidden[:strings, :length],
+            tokens=None if self.tokens is None else self.tokens[:strings, :length],
         )
 
     @staticmethod

@@ -12,15 +12,16 @@ from rich.table import Column, Table
 from rich.text import Text
 
 import ldhd
+from ldhd.experiments.groups import by_setting
 from ldhd.experiments.predictions import NamedPrediction
 from ldhd.experiments.preset import depth
-from ldhd.experiments.registered import Comparison, Register, compare
+from ldhd.experiments.registered import FILE, Comparison, Register, compare, untested
 from ldhd.experiments.scoring import MEASURED, count
 from ldhd.experiments.studies import read_runs
 from ldhd.parsing import format_range
 from ldhd.predict import ASSUMPTIONS, Constraint, Prediction
-from ldhd.predict.design import Design
-from ldhd.report.terminal import Output, folding, plain_table
+from ldhd.predict.design import Design, class_names, module_text
+from ldhd.report.terminal import Output, folding, percent, plain_table
 from ldhd.theory.ledger import Entry
 
 STYLES = {
@@ -31,8 +32,12 @@ STYLES = {
 """The colours of verdicts about predictions and claims."""
 
 
+Measured = tuple[list[Comparison], int]
+"""Comparisons with measured runs, and the number of predictions that no run tests."""
+
+
 def show_predictions(
-    predictions: Sequence[NamedPrediction], comparisons: Sequence[Comparison] | None = None, explain: bool = False
+    predictions: Sequence[NamedPrediction], measured: Measured | None = None, explain: bool = False
 ) -> Output:
     """Show predictions and what they assume, the comparison with measured runs and, on request, explanations."""
     listed = [{**found.document(), "position_options": options} for found, options in predictions]
@@ -49,16 +54,22 @@ def show_predictions(
     for found, _ in predictions if explain else ():
         view.append(Text.from_markup("\n".join(explanation(found))))
     view.append(Text("\n".join(["Assumed:", *(f"- {assumption}" for assumption in ASSUMPTIONS)])))
-    if comparisons is not None:
+    if measured is not None:
+        comparisons, without_run = measured
+        document["untested"] = without_run
         document["comparisons"] = [{**asdict(row), "outcome": row.outcome} for row in comparisons]
         document["counts"] = count(comparisons)
         view.append(comparison_table(comparisons))
         view.extend(score_tables(document["counts"]))
+        view.append(f"{without_run} predictions in {FILE} are not tested by these runs")
     return document, view
 
 
-def show_design(design: Design, embeddings: Mapping[str, tuple[bool, str]]) -> Output:
-    """Show the design of a task, and which embeddings refine it with what predicted verdict."""
+def show_design(design: Design, embeddings: Mapping[str, tuple[bool, str]], own: str | None) -> Output:
+    """Show the design of a task, and which embeddings refine it with what predicted verdict.
+
+    `own` is the verdict about the embedding of the design, which is shown as a class if no other one generalises.
+    """
     slots: dict[str, dict[str, Any]] = {}
     groups: dict[tuple[str, str], list[str]] = {}
     for name, slot in design.slots.items():
@@ -79,15 +90,23 @@ def show_design(design: Design, embeddings: Mapping[str, tuple[bool, str]]) -> O
         "test_scales": list(design.test_scales),
         "slots": slots,
         "embeddings": {name: {"refines": refines, "verdict": said} for name, (refines, said) in embeddings.items()},
+        "module": module_text(design) if own else None,
+        "module_verdict": own,
     }
     title = f"{design.task}: what an embedding must tell apart, {depth(design.layers)}"
     caption = "classes: values that must stay apart, all others may be one class; of so many values in all"
     told_apart = [(", ".join(names), escape(words), classes) for (words, classes), names in groups.items()]
     refining = [(name, "yes" if refines else "no", _styled(said)) for name, (refines, said) in embeddings.items()]
-    return document, [
+    view: list[RenderableType] = [
         plain_table(title, folding("slots", "tell apart", "classes"), told_apart, caption),
         plain_table("embeddings", ("position", "refines it", "prediction"), refining),
     ]
+    if own and all(said != "generalises" for _, said in embeddings.values()):
+        names = "+".join(f"my_file:{name}" for name in class_names(design))
+        advice = f"ldhd predict {design.task} --position {names}, or ldhd run"
+        view += [f"None of them is predicted to generalise; for this one the prediction is: {own}.", ""]
+        view += [module_text(design), f"Saved as my_file.py: {advice}"]
+    return document, view
 
 
 def show_ledger(entries: Sequence[Entry], figures: Iterable[Path] = ()) -> Output:
@@ -121,13 +140,16 @@ def repository() -> Path:
     return Path(ldhd.__file__).parents[2]
 
 
-def compare_measured(folder: Path, task: str, trust: bool = False) -> list[Comparison]:
+def compare_measured(folder: Path, task: str, trust: bool = False) -> Measured:
     """Compare the finished runs of a task, or of `all`, with what the registered predictions say of them.
 
     A task that the runs name but the user does not is imported only with `trust`.
     """
     runs = [(run.config, run.record) for run in read_runs(folder) if task in ("all", run.config.task)]
-    return compare(runs, Register(repository(), trusted=trust or task != "all"))
+    register = Register(repository(), trusted=trust or task != "all")
+    firsts = [configs[0] for configs in by_setting(config for config, _ in runs)]
+    without_run = [entry for entry in untested(firsts, register) if task in ("all", entry["task"])]
+    return compare(runs, register), len(without_run)
 
 
 def show_registered(added: Sequence[Mapping[str, Any]], kept: int, file: Path) -> Output:
@@ -183,6 +205,9 @@ def score_tables(counts: Mapping[str, Mapping[str, Any]]) -> Iterator[Renderable
             f"declined, {found['open']} open, {found['unregistered']} not registered; "
             f"{found['false_promises']} of {found['promises']} promises false"
         )
+        if found["accuracy"] is not None:
+            caption += f"\n{percent(found['accuracy'])} % of the decided ones are right, "
+            caption += f"{percent(found['accuracy_of_all'])} % if declined ones count as misses"
         for rule, beside in found["baselines"].items():
             caption += (
                 f"\n{rule}: {beside['hits']} hits; McNemar {beside['wins']} : {beside['losses']}, p = {beside['p']:.3g}"
