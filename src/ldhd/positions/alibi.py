@@ -20,6 +20,7 @@ class Alibi(Relative):
     name = "alibi"
     title = "ALiBi"
     color = "#56B4E9"
+    by_distance = True
     falling = True
     slopes: Tensor
 

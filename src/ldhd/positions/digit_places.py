@@ -103,6 +103,14 @@ class DigitPlaces(Position):
         offsets = range(self.max_offset + 1)
         return tuple((self.raised(query, offset), self.raised(key, offset)) for offset in offsets)
 
+    def relations_in_training(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[list[Hashable]]]:
+        places = [_place(tokens, index) for index in range(len(tokens))]
+        found: list[list[list[Hashable]]] = []
+        for offset in range(self.max_offset + 1):
+            ids = [self.raised(place, offset) for place in places]
+            found.append([[(ids[j], ids[i]) for i in range(j + 1)] for j in queries])
+        return found
+
 
 def _place(tokens: Sequence[str], index: int) -> int:
     """The place of a digit in its number, from 1; 0 for other tokens."""

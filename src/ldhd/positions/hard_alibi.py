@@ -26,6 +26,7 @@ class HardAlibi(Relative):
     name = "hard-alibi"
     title = "Hard-ALiBi"
     color = "#1F78B4"
+    by_distance = True
     relation_options = ("share",)
 
     def __init__(self, dimension: int, heads: int, layer: int = 0, *, share: float = 2 / 3):

@@ -26,6 +26,7 @@ class Kerple(Relative):
     name = "kerple"
     title = "KERPLE"
     color = "#6A3D9A"
+    by_distance = True
     relation_options = ()
     falling = True  # p and a are learned, but no value of them prefers the farther of two keys
 

@@ -14,6 +14,7 @@ class NoPosition(Position):
     name = "none"
     title = "NoPE"
     color = "#000000"
+    by_distance = True
     additive = True
     some_queries = True
 

@@ -19,6 +19,7 @@ class PositionInterpolation(Interpolated):
     name = "pi"
     title = "RoPE with PI"
     color = "#B8860B"
+    by_distance = True
 
     def changed(self, frequencies: Float[Tensor, " h"]) -> tuple[Float[Tensor, " h"], float]:
         return frequencies / self.factor, 1.0

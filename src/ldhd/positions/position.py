@@ -63,6 +63,10 @@ class Position(nn.Module, ABC):
     additive: ClassVar[bool] = False
     """Whether it only adds, to the logits or to the token embeddings, so that it can be one term of a sum."""
 
+    by_distance: ClassVar[bool] = False
+    """Whether the relation depends on the distance of query and key alone; a class with another relation says so
+    itself."""
+
     falling: ClassVar[bool] = False
     """Whether its scores are fixed and fall as the relation grows, so that nothing about it is learned."""
 
@@ -96,6 +100,11 @@ class Position(nn.Module, ABC):
     def current_options(cls, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return stored options without those that were removed since, which are None wherever they are stored."""
         return {name: value for name, value in options.items() if name not in cls.removed_options or value is not None}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "relation" in vars(cls) and "by_distance" not in vars(cls):
+            cls.by_distance = False
 
     def __init__(self, dimension: int, heads: int, layer: int = 0):
         super().__init__()
@@ -134,11 +143,19 @@ class Position(nn.Module, ABC):
 
     def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
         """Return the relation of each query to every key up to it; override it where that is faster all at once."""
+        if self.by_distance:
+            found = [self.relation(tokens, distance, 0) for distance in range(1 + max(queries, default=-1))]
+            return [found[j::-1] for j in queries]
         return [[self.relation(tokens, j, i) for i in range(j + 1)] for j in queries]
 
     def training_relations(self, tokens: Sequence[str], j: int, i: int) -> tuple[Hashable, ...]:
         """Return the classes of a pair in training, one for each random choice that is made for a whole string."""
         return (self.relation(tokens, j, i),)
+
+    def relations_in_training(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[list[Hashable]]]:
+        """Return what `relations` does once for each random choice; override it where that is faster all at once."""
+        rows = [[self.training_relations(tokens, j, i) for i in range(j + 1)] for j in queries]
+        return [[[pair[k] for pair in row] for row in rows] for k in range(len(rows[0][0]))]
 
     def summands(self) -> Sequence["Position"]:
         """Return the embeddings of which this is the sum."""

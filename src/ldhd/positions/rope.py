@@ -18,6 +18,7 @@ class Rotary(Position):
     name = "rope"
     title = "RoPE"
     color = "#E69F00"
+    by_distance = True
     relation_options = ()
     some_queries = True
 

@@ -22,6 +22,7 @@ class RPE(Relative):
     name = "rpe"
     title = "RPE"
     color = "#D55E00"
+    by_distance = True
     relation_options = ("max_distance",)
     distance_limits = ("max_distance",)
 

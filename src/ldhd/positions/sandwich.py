@@ -30,6 +30,7 @@ class Sandwich(Relative):
     title = "Sandwich"
     color = "#B15928"
     relation_options = ("width",)
+    by_distance = True
     falling = True
 
     def __init__(self, dimension: int, heads: int, layer: int = 0, *, width: int = 128):

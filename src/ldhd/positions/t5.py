@@ -26,6 +26,7 @@ class T5(Relative):
     name = "t5"
     title = "T5"
     color = "#999933"
+    by_distance = True
     relation_options = ("buckets", "max_distance")
     bucket_of_distance: Tensor
 

@@ -25,6 +25,7 @@ class XPos(Position):
     name = "xpos"
     title = "xPos"
     color = "#1B9E77"
+    by_distance = True
     relation_options = ()
     some_queries = True
 

@@ -26,6 +26,7 @@ class Yarn(Interpolated):
     name = "yarn"
     title = "YaRN"
     color = "#FF7F00"
+    by_distance = True
 
     def __init__(
         self,

@@ -77,13 +77,21 @@ class Analysis:
         self._classes = cache(lambda part, relay: self._queries(relay).classes(part))
         self._cells = lru_cache(max(12, MOST_CELLS // self._queries(None).visible.size))(self._number_cells)
         self._failures: dict[tuple[Head, bytes, bytes], FailureScales] = {}
+        self._judged: dict[tuple[Head, frozenset[str], frozenset[str]], FailureScales] = {}
+        self._candidates = cache(self._list_heads)
 
-    def heads(self, slot: str, layers: int, served: Served) -> Iterator[Head]:
-        """Yield the candidates for a slot, the simplest first: one layer before two, one slot before several.
+    def heads(self, slot: str, layers: int, served: Served) -> list[Head]:
+        """Return the candidates for a slot, the simplest first: one layer before two, one slot before several.
 
         Heads that subtract come last, and only where some other slot is read by itself. Of a slot that training never
         needs one candidate is enough, since none serves it.
         """
+        return self._candidates(slot, min(layers, 2), bool(_read_alone(served)))
+
+    def _list_heads(self, slot: str, layers: int, subtracting: bool) -> list[Head]:
+        return list(self._find_heads(slot, layers, subtracting))
+
+    def _find_heads(self, slot: str, layers: int, subtracting: bool) -> Iterator[Head]:
         groups = [(slot,), *(tuple(group) for group in self.exchangeable if slot in group)]
         seen = self._views
         if not any(self._is_needed_in_training(group) for group in groups):
@@ -94,7 +102,7 @@ class Analysis:
         if layers > 1:
             relays = [token for token in self.delimiters if self._can_relay(slot, token)]
             yield from (Head(view, (slot,), relay=relay) for relay in relays for view in seen)
-        if _read_alone(served):
+        if subtracting:
             yield from (Head(view, (slot,), mark, subtracts=True) for mark in marks for view in seen)
 
     def _marks(self, layers: int) -> list[Marks]:
@@ -122,6 +130,12 @@ class Analysis:
 
     def failures(self, head: Head, served: Served) -> FailureScales:
         """Return where a head fails, given the slots that other heads serve; failing in training decides."""
+        others = head, frozenset(served), frozenset(_read_alone(served) if head.subtracts else ())
+        if others not in self._judged:
+            self._judged[others] = self._judge(head, served)
+        return self._judged[others]
+
+    def _judge(self, head: Head, served: Served) -> FailureScales:
         table = self.table(head, served)
         key = head, table.excused.tobytes(), table.subtractable.tobytes() if head.subtracts else b""
         if key not in self._failures:

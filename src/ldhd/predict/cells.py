@@ -37,6 +37,16 @@ class CellTable:
     hidden: Bools
     """(R, n), keys that the embedding hides from the query."""
 
+    @cached_property
+    def size(self) -> int:
+        """The number of cells."""
+        return 1 + int(self.cells.max())
+
+    @cached_property
+    def fixed_edges(self) -> Ints:
+        """The pairs of `fixed` as rows."""
+        return np.array(list(self.fixed), np.int64).reshape(-1, 2)
+
 
 @dataclass(frozen=True)
 class HeadTable:
@@ -81,9 +91,17 @@ class HeadTable:
         What is needed must beat the null key too. Where all slots are absent, the null key must win, except against
         what other heads read: where that is all that is left, subtracting it shows that nothing else was there.
         """
+        return self._demands_among(np.ones_like(self.table.queries.trained))
+
+    @cached_property
+    def training_demands(self) -> tuple[Ints, Ints, Bools]:
+        """The same in training strings alone."""
+        return self._demands_among(self.table.queries.trained)
+
+    def _demands_among(self, among: Bools) -> tuple[Ints, Ints, Bools]:
         cells, query = self.table.cells, self.table.queries.query
-        present, needed = self.needed
-        absent = np.flatnonzero(self.absent & ~self.excused)
+        present, needed = (indices[among[self.needed[0]]] for indices in self.needed)
+        absent = np.flatnonzero(self.absent & ~self.excused & among)
         rows = np.concatenate([present, absent])
         winners = np.concatenate([needed, np.full_like(absent, cells.shape[1] - 1)])
         alike = cells[rows, :-1] == cells[rows, winners][:, None]
@@ -130,7 +148,7 @@ def find_failures(head: HeadTable) -> FailureScales:
     if _contradicted(head):
         mixed_in_training = _first_mixed(head, trained=True) == 0
         return FailureScales(uncovered_at, 0, 0 if mixed_in_training else _first_mixed(head))
-    return FailureScales(uncovered_at, _first_cycle(score_order(head)), _first_mixed(head))
+    return FailureScales(uncovered_at, _first_cycle(head), _first_mixed(head))
 
 
 def uncovered(head: HeadTable) -> list[tuple[int, int]]:
@@ -169,27 +187,42 @@ def unseen_share(head: HeadTable) -> float:
 
 def score_order(head: HeadTable) -> ScoreOrder:
     """Return all pairs of cells in a fixed or demanded order, with the first scale that demands it: training first."""
-    fixed, size = head.table.fixed, 1 + int(head.table.cells.max())
-    found = _earliest(*_demanded(head))
-    demanded = {divmod(code, size): scale for code, scale in sorted(found.items(), key=lambda item: item[1] > 0)}
+    fixed, size = head.table.fixed, head.table.size
+    codes, scales = _earliest(*_demanded(head, head.demands))
+    found = zip(codes.tolist(), scales.tolist(), strict=True)
+    demanded = {divmod(code, size): scale for code, scale in sorted(found, key=lambda item: item[1] > 0)}
     return {**fixed, **demanded, **fixed}
 
 
 def _contradicted(head: HeadTable) -> bool:
     """Whether the order that training demands has a cycle."""
-    size = 1 + int(head.table.cells.max())
-    codes, since = _demanded(head)
-    demanded = distinct(codes[since == 0])
-    fixed = np.array(list(head.table.fixed), np.int64).reshape(-1, 2)
-    return has_cycle(np.concatenate([np.stack(np.divmod(demanded, size), axis=1), fixed]))
+    codes, _ = _demanded(head, head.training_demands)
+    return has_cycle(np.concatenate([_edges(distinct(codes), head), head.table.fixed_edges]))
 
 
-def _demanded(head: HeadTable) -> tuple[Ints, Ints]:
+def _first_cycle(head: HeadTable) -> int:
+    """Return the smallest scale at which the demands up to it have a cycle, by bisection."""
+    codes, since = _earliest(*_demanded(head, head.demands))
+    fixed = head.table.fixed_edges
+    edges = np.concatenate([_edges(codes, head), fixed])
+    if not has_cycle(edges):
+        return NEVER
+    since = np.concatenate([since, np.zeros(len(fixed), np.int64)])
+    scales = np.unique(since).tolist()
+    return int(scales[bisect_left(scales, True, key=lambda most: has_cycle(edges[since <= most]))])
+
+
+def _demanded(head: HeadTable, demands: tuple[Ints, Ints, Bools]) -> tuple[Ints, Ints]:
     """Return each demand as one number, winner * (number of cells) + loser, and the scale from which it counts."""
     cells = head.table.cells
-    rows, winners, losers = head.demands
-    codes = ((1 + int(cells.max())) * cells[rows, winners][:, None] + cells[rows])[losers]
+    rows, winners, losers = demands
+    codes = (head.table.size * cells[rows, winners][:, None] + cells[rows])[losers]
     return codes, np.repeat(head.table.queries.since[rows], losers.sum(1))
+
+
+def _edges(codes: Ints, head: HeadTable) -> Ints:
+    """Return demands, each as one number, as rows (winner, loser)."""
+    return np.stack(np.divmod(codes, head.table.size), axis=1)
 
 
 def edges_up_to(order: ScoreOrder, most: int) -> list[tuple[int, int]]:
@@ -210,19 +243,20 @@ def _first_mixed(head: HeadTable, trained: bool = False) -> int:
     queries, covering = head.table.queries, head.table.covering
     chosen = queries.trained if trained else np.ones_like(queries.trained)
     rows, keys = (indices[chosen[head.needed[0]]] for indices in head.needed)
-    wanted = _earliest(covering[rows, keys], queries.since[rows])
+    wanted, wanted_since = _earliest(covering[rows, keys], queries.since[rows])
     looked_for = head.listed & ~(head.absent & head.excused) & chosen
     mask = head.unneeded & ~head.subtractable & looked_for[:, None]
-    unwanted = _earliest(covering[mask], np.repeat(queries.since, mask.sum(1)))
-    return min((max(scale, unwanted[cell]) for cell, scale in wanted.items() if cell in unwanted), default=NEVER)
+    unwanted, unwanted_since = _earliest(covering[mask], np.repeat(queries.since, mask.sum(1)))
+    _, first, second = np.intersect1d(wanted, unwanted, assume_unique=True, return_indices=True)
+    return int(np.maximum(wanted_since[first], unwanted_since[second]).min(initial=NEVER))
 
 
-def _earliest(codes: Ints, scales: Ints) -> dict[int, int]:
-    """Return each code once, with the smallest scale it occurs with."""
+def _earliest(codes: Ints, scales: Ints) -> tuple[Ints, Ints]:
+    """Return each code once, in rising order, with the smallest scale it occurs with."""
     size = int(scales.max(initial=0)) + 1
     found = distinct(codes * size + scales)
     unique, first = np.unique(found // size, return_index=True)
-    return dict(zip(unique.tolist(), (found[first] % size).tolist(), strict=True))
+    return unique, found[first] % size
 
 
 def distinct(codes: Ints) -> Ints:
@@ -232,11 +266,3 @@ def distinct(codes: Ints) -> Ints:
     found = np.zeros(int(codes.max()) + 1, np.bool_)
     found[codes] = True
     return np.flatnonzero(found)
-
-
-def _first_cycle(order: ScoreOrder) -> int:
-    """Return the smallest scale at which the demands up to it have a cycle, by bisection."""
-    if not has_cycle(order):
-        return NEVER
-    scales = sorted(set(order.values()))
-    return scales[bisect_left(scales, True, key=lambda most: has_cycle(edges_up_to(order, most)))]

@@ -30,14 +30,27 @@ def find_cycle(edges: Iterable[Edge]) -> list[int] | None:
 
 
 def has_cycle(edges: Iterable[Edge] | NDArray[np.int64]) -> bool:
-    """Whether the edges (winner, loser), which may be the rows of an array, have a cycle."""
-    return bool(_cyclic_part(edges).nnz)
+    """Whether the edges (winner, loser), which may be the rows of an array, have a cycle.
 
-
-def _cyclic_part(edges: Iterable[Edge] | NDArray[np.int64]) -> csr_array:
-    """Return the graph of those edges whose ends are in one strongly connected component."""
+    Edges whose winner never loses, or whose loser never wins, are in none. Where all others are left out, every loser
+    wins against another one, which cannot go on without returning.
+    """
     listed = edges if isinstance(edges, np.ndarray) else np.array(list(edges), np.int64)
     winners, losers = listed.reshape(-1, 2).T
+    while len(winners):
+        size = 1 + max(int(winners.max()), int(losers.max()))
+        wins, loses = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+        wins[winners], loses[losers] = True, True
+        kept = loses[winners] & wins[losers]
+        if kept.all():
+            return True
+        winners, losers = winners[kept], losers[kept]
+    return False
+
+
+def _cyclic_part(edges: Iterable[Edge]) -> csr_array:
+    """Return the graph of those edges whose ends are in one strongly connected component."""
+    winners, losers = np.array(list(edges), np.int64).reshape(-1, 2).T
     size = 1 + max(winners.max(initial=0), losers.max(initial=0))
     graph = csr_array((np.ones(len(winners)), (winners, losers)), shape=(size, size))
     component = connected_components(graph, connection="strong")[1]

@@ -26,8 +26,7 @@ class ViewPart:
         """Return the class of each query with each key up to it, once for every random choice that training makes."""
         text = text.translate({ord(token): "0" for token in self.masked})
         if training and choices(self.term) > 1:
-            rows = [[self.term.training_relations(text, j, i) for i in range(j + 1)] for j in queries]
-            found = [[[pair[k] for pair in row] for row in rows] for k in range(choices(self.term))]
+            found = self.term.relations_in_training(text, queries)
         else:
             found = [self.term.relations(text, queries)]
         if self.component is None:
