@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
+from itertools import repeat
 from typing import ClassVar, Literal, TypeVar
 
 import torch
@@ -108,7 +109,7 @@ class DigitPlaces(Position):
         found: list[list[list[Hashable]]] = []
         for offset in range(self.max_offset + 1):
             ids = [self.raised(place, offset) for place in places]
-            found.append([[(ids[j], ids[i]) for i in range(j + 1)] for j in queries])
+            found.append([list(zip(repeat(ids[j]), ids[: j + 1])) for j in queries])
         return found
 
 

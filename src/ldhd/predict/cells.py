@@ -91,14 +91,10 @@ class HeadTable:
         What is needed must beat the null key too. Where all slots are absent, the null key must win, except against
         what other heads read: where that is all that is left, subtracting it shows that nothing else was there.
         """
-        return self._demands_among(np.ones_like(self.table.queries.trained))
+        return self.demands_among(np.ones_like(self.table.queries.trained))
 
-    @cached_property
-    def training_demands(self) -> tuple[Ints, Ints, Bools]:
-        """The same in training strings alone."""
-        return self._demands_among(self.table.queries.trained)
-
-    def _demands_among(self, among: Bools) -> tuple[Ints, Ints, Bools]:
+    def demands_among(self, among: Bools) -> tuple[Ints, Ints, Bools]:
+        """Return `demands` of some rows alone."""
         cells, query = self.table.cells, self.table.queries.query
         present, needed = (indices[among[self.needed[0]]] for indices in self.needed)
         absent = np.flatnonzero(self.absent & ~self.excused & among)
@@ -144,9 +140,11 @@ class FailureScales:
 def find_failures(head: HeadTable) -> FailureScales:
     """Judge one head by the table of its training and test queries; failing in training decides."""
     rows, _, untaught = _untaught(head)
-    uncovered_at = int(head.table.queries.scale[rows][untaught].min(initial=NEVER))
-    if _contradicted(head):
-        mixed_in_training = _first_mixed(head, trained=True) == 0
+    queries = head.table.queries
+    uncovered_at = int(queries.scale[rows][untaught].min(initial=NEVER))
+    of_training = queries.sample, queries.trained
+    if any(_contradicted(head, among) for among in of_training):
+        mixed_in_training = any(_first_mixed(head, among) == 0 for among in of_training)
         return FailureScales(uncovered_at, 0, 0 if mixed_in_training else _first_mixed(head))
     return FailureScales(uncovered_at, _first_cycle(head), _first_mixed(head))
 
@@ -194,9 +192,9 @@ def score_order(head: HeadTable) -> ScoreOrder:
     return {**fixed, **demanded, **fixed}
 
 
-def _contradicted(head: HeadTable) -> bool:
-    """Whether the order that training demands has a cycle."""
-    codes, _ = _demanded(head, head.training_demands)
+def _contradicted(head: HeadTable, among: Bools) -> bool:
+    """Whether the order that some rows demand has a cycle."""
+    codes, _ = _demanded(head, head.demands_among(among))
     return has_cycle(np.concatenate([_edges(distinct(codes), head), head.table.fixed_edges]))
 
 
@@ -238,10 +236,10 @@ def _needs_with_contents(head: HeadTable, trained: bool) -> tuple[Ints, Ints, In
     return rows, keys, head.table.covering[rows, keys], head.table.queries.content[rows, keys]
 
 
-def _first_mixed(head: HeadTable, trained: bool = False) -> int:
-    """Return the first scale at which a cell is both needed and unneeded; with `trained`, in training strings alone."""
+def _first_mixed(head: HeadTable, among: Bools | None = None) -> int:
+    """Return the first scale at which a cell is both needed and unneeded, in all rows or in some."""
     queries, covering = head.table.queries, head.table.covering
-    chosen = queries.trained if trained else np.ones_like(queries.trained)
+    chosen = np.ones_like(queries.trained) if among is None else among
     rows, keys = (indices[chosen[head.needed[0]]] for indices in head.needed)
     wanted, wanted_since = _earliest(covering[rows, keys], queries.since[rows])
     looked_for = head.listed & ~(head.absent & head.excused) & chosen

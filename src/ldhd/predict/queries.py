@@ -25,6 +25,9 @@ Bools = NDArray[np.bool_]
 UNLISTED, ABSENT = -2, -1
 """Instead of an index: the answer token does not have the slot, or the slot is absent."""
 
+SAMPLED_ROWS = 256
+"""The number of training rows from which on some are looked at before all others."""
+
 DELIMITER_CONTENT = 3 << 10
 """The content bits of a delimiter, two of them, so that it never counts as seen with one content only."""
 
@@ -52,6 +55,10 @@ class Queries:
         tokens = [(index, t) for index, shape in enumerate(self.shapes) for t in range(len(shape.needs))]
         self.shape_index, self.token = np.array(tokens, np.int64).T
         self.trained: Bools = self.shape_index < sum(repeats for _, repeats in self.repeats[: len(train)])
+        rows = np.flatnonzero(self.trained)
+        self.sample: Bools = np.zeros_like(self.trained)
+        """(R,), a few training rows: what contradicts itself there does so in all of them."""
+        self.sample[rows[:: 1 + len(rows) // SAMPLED_ROWS]] = True
         self.scale: Ints = np.array([shape.scale for shape in self.shapes])[self.shape_index]
         self.since: Ints = np.where(self.trained, 0, self.scale)
         """(R,), the scale from which a row counts: 0 in training."""
@@ -83,7 +90,7 @@ class Queries:
         for shape, repeats in self.repeats:
             classes = part.classes(shape.text, self._query_indices(shape), training=repeats > 1)
             for values in chain.from_iterable(islice(cycle(classes), repeats)):
-                next(rows)[: len(values)] = [numbering[value] for value in values]
+                next(rows)[: len(values)] = list(map(numbering.__getitem__, values))
         return found, list(numbering)
 
     def _find_types(self, marks: Marks = None) -> Ints:

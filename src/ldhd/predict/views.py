@@ -29,15 +29,13 @@ class ViewPart:
             found = self.term.relations_in_training(text, queries)
         else:
             found = [self.term.relations(text, queries)]
-        if self.component is None:
+        k = self.component
+        if k is None:
             return found
-        return [[[self._component(value, self.component) for value in row] for row in rows] for rows in found]
-
-    @staticmethod
-    def _component(value: Hashable, component: int) -> Hashable:
-        if not isinstance(value, tuple) or component >= len(value):
-            return value
-        return value[component]
+        return [
+            [[value[k] if isinstance(value, tuple) and k < len(value) else value for value in row] for row in rows]
+            for rows in found
+        ]
 
 
 View = tuple[ViewPart, ...]

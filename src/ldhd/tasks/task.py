@@ -9,7 +9,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 
@@ -76,7 +76,7 @@ class Format(ABC):
     exchangeable: tuple[tuple[str, ...], ...] = ()
     """Groups of slots whose contents may be swapped without changing the answer, such as the digits of both addends."""
 
-    by_content: ClassVar[str] = ""
+    by_content: str = ""
     """Why digits, not places, decide which tokens matter, as a clause; empty where places do. Predictions are about
     places alone, and do not apply to such a task."""
 
