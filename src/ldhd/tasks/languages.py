@@ -55,20 +55,23 @@ LANGUAGES = {
 
 
 class Words(LatentSpace):
-    """The words of n symbols over which an automaton runs.
+    """The words over which an automaton runs; those of scale n have 2 n - 1 or 2 n symbols, equally often.
 
-    The last state is uniform on those that there are after n symbols. In some words one symbol is `FAVOUR` times as
-    likely as the others: of uniform symbols, long words with a single 1 would hardly ever be seen.
+    In some languages an odd and an even number of symbols lead to different states, so that a scale of one length would
+    not ask for all of them. The last state is uniform on those that there are after so many symbols. In some words one
+    symbol is `FAVOUR` times as likely as the others: of uniform symbols, long words with a single 1 would hardly ever be
+    seen.
     """
 
     def __init__(self, automaton: Automaton):
         self.automaton = automaton
 
     def sample(self, scale: int, generator: torch.Generator) -> Digits:
-        last = sorted(self.automaton.reached(scale))
-        kind, end, *places = torch.rand(2 + scale, generator=generator).tolist()
+        length, kind, end, *places = torch.rand(3 + 2 * scale, generator=generator).tolist()
+        places = places[: 2 * scale - (length < 0.5)]
+        last = sorted(self.automaton.reached(len(places)))
         favoured = int(kind * (1 + len(self.automaton.symbols))) - 1
-        ways = _ways(self.automaton, scale, last[int(end * len(last))], favoured)
+        ways = _ways(self.automaton, len(places), last[int(end * len(last))], favoured)
         word: list[int] = []
         state = 0
         for t, place in enumerate(places):
@@ -89,11 +92,14 @@ class Words(LatentSpace):
         return tuple(word)
 
     def scale(self, latent: Digits) -> int:
-        return len(latent)
+        return (len(latent) + 1) // 2
+
+    def longest(self, scale: int) -> Digits:
+        return next(self.automaton.paths(2 * scale))
 
     def shapes(self, scale: int) -> list[Digits]:
-        """Return words of the only shape, among which every symbol that can stand at a place does."""
-        return list(self.automaton.paths(scale))
+        """Return words of both lengths, among which every symbol that can stand at a place does."""
+        return [word for length in (2 * scale - 1, 2 * scale) for word in self.automaton.paths(length)]
 
 
 class StateFormat(Format):
@@ -131,7 +137,7 @@ class StateFormat(Format):
 
 
 def state_task(name: str, of: Language) -> Task:
-    """Return the task of a language, with the training scales 1 to 16."""
+    """Return the task of a language, for words of up to 16 symbols."""
     return Task(
         f"state-{name}", Words(of.automaton), of.automaton.state, StateFormat(of.automaton), tuple(range(1, 17))
     )
