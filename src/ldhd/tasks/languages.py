@@ -59,8 +59,8 @@ class Words(LatentSpace):
 
     In some languages an odd and an even number of symbols lead to different states, so that a scale of one length would
     not ask for all of them. The last state is uniform on those that there are after so many symbols. In some words one
-    symbol is `FAVOUR` times as likely as the others: of uniform symbols, long words with a single 1 would hardly ever be
-    seen.
+    symbol is `FAVOUR` times as likely as the others: of uniform symbols, long words with a single 1 would hardly ever
+    be seen.
     """
 
     def __init__(self, automaton: Automaton):
