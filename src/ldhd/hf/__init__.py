@@ -1,4 +1,4 @@
-"""Hugging Face: exported runs as models of transformers, and other position embeddings inside GPT-2.
+"""Hugging Face: exported runs as models of transformers, and other position embeddings inside GPT-2 or Llama.
 
 Importing this package registers its models with the Auto classes.
 """
@@ -13,13 +13,30 @@ except ImportError:
 from ldhd.hf.configuration import LdhdConfig
 from ldhd.hf.export import character_tokenizer, export_run
 from ldhd.hf.modeling import LdhdForCausalLM
-from ldhd.hf.positioned_gpt2 import PositionedGPT2Config, PositionedGPT2ForCausalLM, swap_position
+from ldhd.hf.positioned_gpt2 import PositionedGPT2Config, PositionedGPT2ForCausalLM
+from ldhd.hf.positioned_llama import (
+    PositionedLlamaConfig,
+    PositionedLlamaForCausalLM,
+    PositionedMistralConfig,
+    PositionedMistralForCausalLM,
+    PositionedQwen2Config,
+    PositionedQwen2ForCausalLM,
+)
+from ldhd.hf.swapped import FAMILIES, swap_position
 
 AutoConfig.register(LdhdConfig.model_type, LdhdConfig, exist_ok=True)
 AutoModelForCausalLM.register(LdhdConfig, LdhdForCausalLM, exist_ok=True)
 AutoTokenizer.register(LdhdConfig, fast_tokenizer_class=PreTrainedTokenizerFast, exist_ok=True)
-AutoConfig.register(PositionedGPT2Config.model_type, PositionedGPT2Config, exist_ok=True)
-AutoModelForCausalLM.register(PositionedGPT2Config, PositionedGPT2ForCausalLM, exist_ok=True)
+for model in FAMILIES.values():
+    AutoConfig.register(model.config_class.model_type, model.config_class, exist_ok=True)
+    AutoModelForCausalLM.register(model.config_class, model, exist_ok=True)
 
 __all__ = ["LdhdConfig", "LdhdForCausalLM", "MissingPackageError", "PositionedGPT2Config"]
-__all__ += ["PositionedGPT2ForCausalLM", "character_tokenizer", "export_run", "swap_position"]
+__all__ += ["PositionedGPT2ForCausalLM", "PositionedLlamaConfig", "PositionedLlamaForCausalLM", "PositionedQwen2Config"]
+__all__ += [
+    "PositionedMistralConfig",
+    "PositionedMistralForCausalLM",
+    "PositionedQwen2ForCausalLM",
+    "character_tokenizer",
+]
+__all__ += ["export_run", "swap_position"]

@@ -1,6 +1,6 @@
 """Attention with a position embedding of ldhd, through the interfaces of transformers.
 
-GPT-2 calls its attention function with queries, keys and values. An embedding also needs the hidden states that the
+A model calls its attention function with queries, keys and values. An embedding also needs the hidden states that the
 projections read and its part of the cache; a hook that runs before the attention stores these.
 """
 
@@ -115,6 +115,9 @@ def attention(
     position, visible = module.position, attention_mask
     assert isinstance(position, Position)
     query = query * scaling
+    if len(key[0]) < len(query[0]):  # several heads of queries share one of keys and values
+        groups = len(query[0]) // len(key[0])
+        key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
     every = _context(visible[:, :, -1:].expand(-1, -1, key.shape[-2], -1), len(key))
     context = replace(
         _context(visible, len(key)), hidden=hidden, cache=cache, exploring=module.training, penalties=penalties
