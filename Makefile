@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint docs torture clean
+.PHONY: setup demo test lint docs torture pythons clean
 
 setup: $(VENV)/ready
 
@@ -34,5 +34,12 @@ docs: setup
 torture: setup
 	OMP_NUM_THREADS=1 $(BIN)/python tests/torture.py
 
+# whether the pinned versions exist for every promised Python; nothing is installed
+pythons: setup
+	for minor in $$(sed -n 's/.*Python :: 3\.\([0-9]*\)".*/\1/p' pyproject.toml); do \
+	  $(BIN)/pip install --quiet --dry-run --ignore-installed --only-binary :all: --python-version 3.$$minor \
+	    --target $(VENV)/unused -c constraints.txt ".[dev]" && echo "3.$$minor: the pinned versions exist" || exit 1; \
+	done
+
 clean:
-	rm -rf $(VENV) demo runs site
+	rm -rf $(VENV) demo runs site dist

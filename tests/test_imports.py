@@ -1,4 +1,4 @@
-"""Imports point one way; see the annotated tree in the README."""
+"""Imports point one way; see the annotated tree in CONTRIBUTING.md."""
 
 import ast
 from pathlib import Path

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import ldhd
 from ldhd.certify import Certificate
 from ldhd.evaluate import ScaleResult
 from ldhd.experiments import RunConfig
@@ -16,6 +17,7 @@ FIGURE = "accuracy.png"
 
 TEMPLATE = """---
 library_name: transformers
+license: mit
 pipeline_tag: text-generation
 tags: [length-generalization, ldhd, {task}, {position}]
 ---
@@ -58,7 +60,27 @@ print(tokenizer.batch_decode(written, skip_special_tokens=True))
 The folder carries its own code, which needs torch and transformers 5 only, and `trust_remote_code=True` runs it: look
 at it first if you do not know who passed the folder on. As written by `ldhd export` it imports nothing that
 `config.json` names. Where `ldhd[hf]` is installed, `import ldhd.hf` does instead of `trust_remote_code=True`.
+
+## Licence and citation
+
+The code in this folder is that of ldhd {version}, copyright (c) 2026 the ldhd authors, under the MIT licence. The
+weights are under the licence that is named at the top, which you may change for a model of your own. The method is
+that of
+
+```bibtex
+{citation}
+```
 """
+
+CITATION = """@inproceedings{chen2025ldhd,
+  title = {Low-Dimension-to-High-Dimension Generalization And Its Implications for Length Generalization},
+  author = {Chen, Yang and Yang, Long and Liang, Yitao and Lin, Zhouchen},
+  booktitle = {International Conference on Machine Learning},
+  year = {2025},
+  eprint = {2410.08898},
+  archiveprefix = {arXiv},
+}"""
+"""The paper in BibTeX, as in the documentation."""
 
 
 def write_card(
@@ -90,6 +112,8 @@ def write_card(
         answer=example.answer,
         new_tokens=len(example.answer),
         figure=FIGURE,
+        version=ldhd.__version__,
+        citation=CITATION,
         rows="\n".join(rows),
         certificate=f"\n`ldhd certify` says: {certificate.sentence()}.\n" if certificate else "",
     )

@@ -12,7 +12,7 @@ included; a place outside its number is absent. A scale has every combination of
 import ast
 import operator
 import re
-import sys
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -20,11 +20,6 @@ from typing import Any
 
 from ldhd.predict.shapes import ShapeSource, StringShape, check_needs
 from ldhd.tasks.digits import index_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 DIGITS = frozenset("0123456789")
 DELIMITERS = "be=+*\\"

@@ -18,6 +18,9 @@ from ldhd.positions import POSITIONS
 from ldhd.report.terminal import Output, counted, folding, percent, plain_table
 from ldhd.tasks import TASKS
 
+RESULTS = Path(ldhd.__file__).parents[2] / "results"
+"""The stored results, in the repository only."""
+
 
 def list_examples(name: str, scale: int, count: int, seed: int) -> Output:
     """Show instances of one task, with the tokens that each answer token needs."""
@@ -74,14 +77,15 @@ def list_presets(names: Sequence[str], size: str) -> Output:
         (row["preset"], escape(row["title"]), row["runs"], _duration(row), row["stored"] or "none") for row in found
     ]
     caption = "training times are sums over runs of one core each, from the stored seeds"
+    if not RESULTS.is_dir():
+        caption = "stored results are in the repository of ldhd, not in an installed package"
     return {"presets": found}, [plain_table(f"presets, size {size}", columns, rows, caption)]
 
 
 def stored(preset: Preset, size: str) -> dict[str, Any] | None:
-    """Return the document of a preset in `results/` of the source tree, None if there is none."""
-    path = Path(ldhd.__file__).parents[2] / "results" / size / f"{preset.file_name}.json"
+    """Return the stored document of a preset, None if there is none."""
     try:
-        return read_json(path)
+        return read_json(RESULTS / size / f"{preset.file_name}.json")
     except (OSError, BadFileError):
         return None
 

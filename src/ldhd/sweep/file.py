@@ -5,18 +5,13 @@
 
 import itertools
 import math
-import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ldhd.experiments.config import RunConfig, make_configs
 from ldhd.parsing import SCALES, SEEDS, parse_range
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 LARGEST_SWEEP = 100_000
 """Sweeps of more runs are taken for a mistake."""
