@@ -120,7 +120,8 @@ def write_bytes(path: Path, content: bytes, guard: Guard = lambda: None) -> None
     try:
         _write(path, content, guard)
     except OSError as error:
-        if error.filename is None and error.errno is not None:  # the system does not say of which file it speaks
+        # the system does not say of which file it speaks, or names the temporary one
+        if error.errno is not None and Path(error.filename or f".{path.name}.").name.startswith(f".{path.name}."):
             advice = "; free some space, then repeat the command" if error.errno in FULL else ""
             raise OSError(error.errno, f"{os.strerror(error.errno)}{advice}", str(path)) from None
         raise

@@ -17,7 +17,7 @@ def parse_range(text: str, name: str, allowed: range = SCALES) -> tuple[int, ...
     numbers: list[int] = []
     for part in (part.strip() for part in text.split(",")):
         first, dash, last = part.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
+        if not _is_number(first) or (dash and not _is_number(last)):
             raise ValueError(f"{name}: {part!r} is neither a number nor a range such as 1-5, in {text!r}")
         start, end = int(first), int(last or first)
         if start > end:
@@ -32,6 +32,10 @@ def parse_range(text: str, name: str, allowed: range = SCALES) -> tuple[int, ...
     if len(set(numbers)) != len(numbers):
         raise ValueError(f"{name}: {text!r} names a value twice")
     return tuple(sorted(numbers))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()
 
 
 def spans(numbers: Iterable[int]) -> list[tuple[int, int]]:

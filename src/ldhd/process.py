@@ -1,12 +1,15 @@
-"""What concerns a whole process: its interruption, its warnings, its threads, and how it keeps memory."""
+"""What concerns a whole process: its interruption, its errors and warnings, its threads, and how it keeps memory."""
 
 import contextlib
 import ctypes
 import gc
 import platform
 import sys
+import sysconfig
+import traceback
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 GIBIBYTE = 2**30
 # names of the C library's mallopt, from malloc.h
@@ -26,11 +29,42 @@ OUT_OF_MEMORY = (
 )
 
 
-def is_out_of_memory(error: Exception) -> bool:
+def is_out_of_memory(error: BaseException) -> bool:
     """Return whether an error means that memory could not be had, from Python or from torch."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError) and ("can't allocate memory" in str(error) or "out of memory" in str(error))
+
+
+def describe(error: BaseException) -> str | None:
+    """Return what to tell a user of an error; None if it is a mistake of ldhd, of which a traceback says more."""
+    if is_out_of_memory(error):
+        return OUT_OF_MEMORY
+    place = own_place(error)
+    if place is not None:
+        known = isinstance(error, ValueError) and str(error)
+        what = f"sys.exit({error})" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
+        return f"{error} ({place})" if known else f"{what} ({place}); LDHD_DEBUG=1 shows the traceback"
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {'it is no folder' if isinstance(error, FileExistsError) else error.strerror}"
+    return str(error) if isinstance(error, (ValueError, OSError, FloatingPointError)) else None
+
+
+def own_place(error: BaseException) -> str | None:
+    """Return the place in a user's own code, such as `my_task.py, line 12`, where an error came from.
+
+    None if no code was called from ldhd that belongs neither to it nor to an installed package.
+    """
+    installed = [Path(path).resolve() for path in {*sysconfig.get_paths().values()} if path]
+    package = Path(__file__).resolve().parent
+    place, within = None, False
+    for frame in traceback.extract_tb(error.__traceback__):
+        path = Path(frame.filename).resolve()
+        if path.is_relative_to(package):
+            within = True
+        elif within and not frame.filename.startswith("<") and not any(map(path.is_relative_to, installed)):
+            place = f"{path.name}, line {frame.lineno}"
+    return place
 
 
 def warn_in_one_line() -> None:

@@ -51,6 +51,18 @@ def test_the_prediction_stands_beside_the_measurement(capsys, tmp_path):
     assert row.split()[-6:] == ["generalises", "high", "as", "the", "paper", "says"]
 
 
+def test_runs_with_fewer_steps_than_the_preset_are_not_judged(capsys, tmp_path):
+    preset = PRESETS["fig2c"]
+    configs = preset.configs("quick")
+    records = [record_of(config, beyond=0.0) for config in configs]  # RPE-Square is not as the paper says
+    for shortened, judgements in ((set(), [True, False]), ({configs[1].hash}, [True, None])):
+        written = write_preset(preset, "quick", configs, records, tmp_path, "", {}, shortened)
+        assert [outcome["agrees"] for outcome in written["outcomes"]] == judgements
+        assert [outcome["short"] for outcome in written["outcomes"]] == [False, bool(shortened)]
+        print_result({}, preset_view(written), as_json=False)
+        assert ("too short to judge" in capsys.readouterr().out) == bool(shortened)
+
+
 def test_titles_of_panels_name_the_prediction():
     preset = PRESETS["fig2c"]
     configs = preset.configs("quick")

@@ -12,11 +12,11 @@ import typer
 
 import ldhd
 from ldhd.cli.bias import bias
-from ldhd.cli.runs import certify, evaluate, export, pack, report, show, unpack
+from ldhd.cli.runs import certify, compare, evaluate, export, list_, pack, report, show, unpack
 from ldhd.cli.scores import leaderboard, score
 from ldhd.cli.theory import bench, design, positions, predict, register, tasks, verify
 from ldhd.cli.training import demo, extend, protocol, reproduce, run, sweep
-from ldhd.process import OUT_OF_MEMORY, Interrupted, LostPeerError, is_out_of_memory, one_line, warn_in_one_line
+from ldhd.process import Interrupted, LostPeerError, describe, one_line, warn_in_one_line
 
 app = typer.Typer(
     name="ldhd",
@@ -26,13 +26,13 @@ app = typer.Typer(
     help="A laboratory for length generalization: train on short instances, test on long ones.",
 )
 COMMANDS = (
-    *(run, sweep, reproduce, protocol, extend, evaluate, show, certify, score, leaderboard, tasks, positions),
-    *(predict, register, design, verify, bias, bench, report, export, pack, unpack, demo),
+    *(run, sweep, reproduce, protocol, extend, list_, compare, evaluate, show, certify, score, leaderboard),
+    *(tasks, positions, predict, register, design, verify, bias, bench, report, export, pack, unpack, demo),
 )
 """All commands, in the order in which `ldhd --help` lists them."""
 
 for command in COMMANDS:
-    app.command()(command)
+    app.command(command.__name__.rstrip("_"))(command)
 
 
 def _print_version(asked: bool) -> None:
@@ -59,26 +59,24 @@ def main(arguments: list[str] | None = None) -> None:
         code = app(args=arguments or ["--help"], standalone_mode=False, obj=command)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a user's task may call sys.exit
         code = _exit_code(error, command)
         if code is None or os.environ.get("LDHD_DEBUG"):
             raise
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _exit_code(error: Exception, command: str) -> int | None:
+def _exit_code(error: BaseException, command: str) -> int | None:
     """Report in one line what was wrong with the input; return None if the error is not the user's."""
     if isinstance(error, Interrupted):
         print(f"ldhd: {one_line(str(error))}; the same command goes on from there: {command}", file=sys.stderr)
         return 130
     if hasattr(error, "format_message"):  # typer's own errors, whichever click it carries
         message = error.format_message()
-    elif isinstance(error, (ValueError, OSError, FloatingPointError)):
-        message = str(error)
-    elif is_out_of_memory(error):
-        message = OUT_OF_MEMORY
     else:
-        return None
+        message = describe(error)
+        if message is None:
+            return None
     if os.environ.get("RANK", "0") == "0" or isinstance(error, LostPeerError):  # of torchrun's processes the first
         print(f"ldhd: error: {one_line(message)}", file=sys.stderr)
     return 2

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ldhd.cli.options import Json, print_result
+from ldhd.cli.options import Json, output_path, print_result
 from ldhd.parsing import SEEDS, parse_range, parse_settings
 
 
@@ -41,7 +41,8 @@ def bias(
         list[str] | None, Option("--set", metavar="KEY=VALUE", help="A setting of the model; repeatable.")
     ] = None,
     out: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Keep the results and draw figures here; nothing there runs twice.")
+        Path | None,
+        output_path(metavar="FOLDER", help="Keep the results and draw figures here; nothing there runs twice."),
     ] = None,
     as_json: Json = False,
 ) -> None:

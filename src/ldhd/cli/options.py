@@ -3,13 +3,25 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option
 
 if TYPE_CHECKING:
     from ldhd.report.terminal import View
 
+
+def _named(text: str) -> Path:
+    if not text:
+        raise BadParameter("a file or a folder to write needs a name, got ''")
+    return Path(text)
+
+
+def output_path(*names: str, metavar: str, help: str) -> Any:
+    """Return the option of a file or a folder that is written."""
+    return Option(*names, metavar=metavar, help=help, parser=_named)
+
+
 Json = Annotated[bool, Option("--json", help="Print JSON instead of a table.")]
-Out = Annotated[Path, Option(metavar="FOLDER", help="Folder of the runs.")]
+Out = Annotated[Path, output_path(metavar="FOLDER", help="Folder of the runs.")]
 Run = Annotated[
     Path,
     Argument(
@@ -20,6 +32,9 @@ Scales = Annotated[str | None, Option(metavar="SCALES", help="Such as 1-10,20,50
 Settings = Annotated[
     list[str] | None,
     Option("--set", metavar="KEY=VALUE", help="position.X, model.X, train.X or test_instances; repeatable."),
+]
+Log = Annotated[
+    str | None, Option(metavar="WHERE", help="Also log live with tensorboard, wandb or trackio, extras of these names.")
 ]
 Device = Annotated[str, Option(metavar="DEVICE", help="cpu, cuda, cuda:INDEX or mps.")]
 Workers = Annotated[int | None, Option(min=1, max=1024, help="Runs at once; one for each core by default.")]

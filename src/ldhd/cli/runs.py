@@ -5,7 +5,7 @@ from typing import Annotated
 
 from typer import Argument, Exit, Option
 
-from ldhd.cli.options import Device, Instances, Json, Run, Scales, Trust, print_result
+from ldhd.cli.options import Device, Instances, Json, Run, Scales, Trust, output_path, print_result
 from ldhd.parsing import parse_range
 
 
@@ -62,15 +62,49 @@ def certify(
         raise Exit(1)
 
 
+def list_(
+    folders: Annotated[
+        list[Path] | None, Argument(metavar="[FOLDER]...", help="Folders of runs, or of such folders; runs by default.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        Option(
+            metavar="CONDITION", help="Such as task=copy, position=rpe*, 'exact>=0.9', train.steps=1000; repeatable."
+        ),
+    ] = None,
+    sort: Annotated[
+        str, Option(metavar="KEY", help="run, task, position, seed, state, fitted, scale, exact, or a setting.")
+    ] = "",
+    descending: Annotated[bool, Option("--descending", help="Sort from large to small.")] = False,
+    as_json: Json = False,
+) -> None:
+    """List runs, finished or not, with their exact match at the largest scale and the settings that differ."""
+    from ldhd.report.run_list import list_runs
+
+    print_result(*list_runs(folders or [Path("runs")], where or [], sort, descending), as_json)
+
+
+def compare(
+    runs: Annotated[
+        list[Path], Argument(metavar="RUN RUN...", help="Folders of finished runs, or STUDY/HASH of a packed study.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Show the settings in which finished runs differ, and their exact match at every scale."""
+    from ldhd.report.run_list import compare_runs
+
+    print_result(*compare_runs(runs), as_json)
+
+
 def report(
     runs: Annotated[list[Path], Argument(metavar="RUNS...", help="Folders of runs, or folders of such folders.")],
-    out: Annotated[Path, Option("-o", "--out", metavar="FILE", help="The report.")] = Path("report.html"),
+    out: Annotated[Path, output_path("-o", "--out", metavar="FILE", help="The report.")] = Path("report.html"),
     ledger: Annotated[Path | None, Option(metavar="FILE", help="From `ldhd verify --json`.")] = None,
     predictions: Annotated[Path | None, Option(metavar="FILE", help="From `ldhd predict --json`.")] = None,
     bench: Annotated[list[Path] | None, Option(metavar="FILE", help="From `ldhd bench --json`; repeatable.")] = None,
     bias: Annotated[Path | None, Option(metavar="FOLDER", help="From `ldhd bias --out FOLDER`.")] = None,
     figures: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Also draw every figure here, as PNG and PDF.")
+        Path | None, output_path(metavar="FOLDER", help="Also draw every figure here, as PNG and PDF.")
     ] = None,
     title: Annotated[str, Option(metavar="TEXT", help="Heading of the report.")] = "Length generalization",
     trust: Trust = False,
@@ -132,7 +166,7 @@ def pack(
 def unpack(
     study: Annotated[Path, Argument(metavar="STUDY", help="Folder of a packed study, such as results/full.")],
     out: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Where to write the runs; by default in place of the study.")
+        Path | None, output_path(metavar="FOLDER", help="Where to write the runs; by default in place of the study.")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -5,7 +5,8 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ldhd.cli.options import Json, print_result
+from ldhd.cli.completion import task_names
+from ldhd.cli.options import Json, output_path, print_result
 
 
 def score(
@@ -16,7 +17,7 @@ def score(
             help="Folder of a run or a packaged task, hf:FOLDER, python:module:function or program:COMMAND.",
         ),
     ],
-    task: Annotated[str, Option(metavar="TASK", help="Name of a built-in task.")],
+    task: Annotated[str, Option(metavar="TASK", help="Name of a built-in task.", autocompletion=task_names)],
     max_scale: Annotated[int, Option(min=1, help="Leave larger scales of the suite out.")] = 1000,
     trained_to: Annotated[
         int | None, Option(min=1, help="Largest training scale of the model; the run's or the task's by default.")
@@ -25,7 +26,7 @@ def score(
     trust: Annotated[
         bool, Option("--trust", help="Run the code that an hf: folder or a stored run brings along.")
     ] = False,
-    out: Annotated[Path | None, Option("-o", "--out", metavar="FILE", help="Also write the JSON here.")] = None,
+    out: Annotated[Path | None, output_path("-o", "--out", metavar="FILE", help="Also write the JSON here.")] = None,
     as_json: Json = False,
 ) -> None:
     """Exact match of any model on a fixed suite of random and hard instances: docs/score.md."""
@@ -48,7 +49,7 @@ def leaderboard(
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Folder of JSON files from `ldhd score`.")] = Path(
         "results/scores"
     ),
-    out: Annotated[Path, Option("-o", "--out", metavar="FILE", help="The page.")] = Path("leaderboard.md"),
+    out: Annotated[Path, output_path("-o", "--out", metavar="FILE", help="The page.")] = Path("leaderboard.md"),
     as_json: Json = False,
 ) -> None:
     """Write the stored scores as one page, a table for each task."""

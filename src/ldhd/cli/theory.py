@@ -6,16 +6,24 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ldhd.cli.options import Json, Scales, Trust, print_result
+from ldhd.cli.completion import position_names, task_names
+from ldhd.cli.options import Json, Scales, Trust, output_path, print_result
 from ldhd.names import lookup_only
 from ldhd.parsing import parse_range, parse_settings
 
 
 def predict(
     task: Annotated[
-        str, Argument(metavar="TASK", help="Name of a task, all, module:Class, or a description such as my.toml.")
+        str,
+        Argument(
+            metavar="TASK",
+            help="Name of a task, all, module:Class, or a description such as my.toml.",
+            autocompletion=task_names,
+        ),
     ],
-    position: Annotated[str, Option(metavar="P[,P...]", help="Names of embeddings, or all.")] = "all",
+    position: Annotated[
+        str, Option(metavar="P[,P...]", help="Names of embeddings, or all.", autocompletion=position_names)
+    ] = "all",
     layers: Annotated[str, Option(metavar="LAYERS", help="Layers of the model, such as 1 or 1-2.")] = "1-2",
     train_scales: Scales = None,
     test_scales: Annotated[str, Option(metavar="SCALES", help="Such as 1-10,20,50.")] = "1-10",
@@ -45,7 +53,7 @@ def predict(
 
 def register(
     sweep: Annotated[Path, Argument(metavar="SWEEP", help="The sweep that will test the predictions.")],
-    file: Annotated[Path, Option(metavar="FILE", help="Where predictions are added.")] = Path(
+    file: Annotated[Path, output_path(metavar="FILE", help="Where predictions are added.")] = Path(
         "results/predictions.json"
     ),
     measured: Annotated[
@@ -71,7 +79,12 @@ def register(
 
 def design(
     task: Annotated[
-        str, Argument(metavar="TASK", help="Name of a task, module:Class, or a description such as my.toml.")
+        str,
+        Argument(
+            metavar="TASK",
+            help="Name of a task, module:Class, or a description such as my.toml.",
+            autocompletion=task_names,
+        ),
     ],
     layers: Annotated[int, Option(min=1, max=1000, help="Layers of the model.")] = 1,
     train_scales: Scales = None,
@@ -90,7 +103,9 @@ def verify(
     claims: Annotated[
         list[str] | None, Argument(metavar="[CLAIM]...", help="Such as theorem-2; all by default.")
     ] = None,
-    figures: Annotated[Path | None, Option(metavar="FOLDER", help="Also draw the pictures of the theory here.")] = None,
+    figures: Annotated[
+        Path | None, output_path(metavar="FOLDER", help="Also draw the pictures of the theory here.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """The ledger of the paper's claims, computed: what holds, what holds corrected, what fails."""
@@ -107,7 +122,10 @@ def verify(
 
 
 def tasks(
-    task: Annotated[str | None, Argument(metavar="[TASK]", help="A task or module:Class; all by default.")] = None,
+    task: Annotated[
+        str | None,
+        Argument(metavar="[TASK]", help="A task or module:Class; all by default.", autocompletion=task_names),
+    ] = None,
     scale: Annotated[int, Option(min=1, max=100_000, help="Scale of the examples.")] = 3,
     count: Annotated[int, Option(min=1, max=100_000, help="How many examples of one task.")] = 3,
     seed: Annotated[int, Option(min=0, help="Seed of the examples.")] = 0,
@@ -136,7 +154,7 @@ def bench(
         int | None, Option(min=1, max=1024, help="Threads to compute with; all cores by default.")
     ] = None,
     out: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Also write NAME.json here, and draw cost against length.")
+        Path | None, output_path(metavar="FOLDER", help="Also write NAME.json here, and draw cost against length.")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Context, Exit, Option
 
-from ldhd.cli.options import Device, Json, Out, Scales, Settings, Threads, Trust, Workers, print_result
+from ldhd.cli.completion import position_names, preset_names, task_names
+from ldhd.cli.options import (
+    Device,
+    Json,
+    Log,
+    Out,
+    Scales,
+    Settings,
+    Threads,
+    Trust,
+    Workers,
+    output_path,
+    print_result,
+)
 from ldhd.names import lookup_only
 from ldhd.parsing import SEEDS, parse_range, parse_settings
 
@@ -18,8 +31,14 @@ if TYPE_CHECKING:
 
 def run(
     context: Context,
-    task: Annotated[str, Argument(metavar="TASK", help="Name of a task (see `ldhd tasks`) or module:Class.")],
-    position: Annotated[str, Option(metavar="P[,P...]", help="Names of embeddings (see `ldhd positions`).")],
+    task: Annotated[
+        str,
+        Argument(metavar="TASK", help="Name of a task (see `ldhd tasks`) or module:Class.", autocompletion=task_names),
+    ],
+    position: Annotated[
+        str,
+        Option(metavar="P[,P...]", help="Names of embeddings (see `ldhd positions`).", autocompletion=position_names),
+    ],
     model: Annotated[
         str | None, Option(metavar="NAME", help="small, small-2, base, lstm, ssm or gpt2; the task's own by default.")
     ] = None,
@@ -32,6 +51,7 @@ def run(
     device: Device = "cpu",
     workers: Workers = None,
     threads: Threads = 1,
+    log: Log = None,
     as_json: Json = False,
 ) -> None:
     """Train on small scales, test on large ones: a run for each embedding and seed, a table and a figure.
@@ -57,9 +77,11 @@ def run(
     )
     with ProgressBars() as bars:
         if parallel.processes_started() > 1:
-            records = run_together(configs, out, threads, context.obj, bars)
+            records = run_together(configs, out, threads, context.obj, log, bars)
         else:
-            records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
+            records = run_all(
+                configs, out, workers=workers, threads=threads, command=context.obj, log=log, on_progress=bars
+            )
     if records:  # under torchrun the first process has them
         print_result(*draw_runs(configs, records, out), as_json)
 
@@ -77,6 +99,7 @@ def sweep(
     gpus: Annotated[float, Option(min=0, max=1024, help="Ray: GPUs for each run.")] = 0,
     threads: Threads = 1,
     retries: Annotated[int, Option(min=0, max=1000, help="How often a failed run is tried again.")] = 2,
+    log: Log = None,
     as_json: Json = False,
 ) -> None:
     """Do all runs of a file: the finished are skipped, the interrupted go on, the failed are tried again.
@@ -99,6 +122,7 @@ def sweep(
             retries=retries,
             threads=threads,
             command=context.obj,
+            log=log,
             on_progress=view.on_progress,
             on_completed=view.on_completed,
         )
@@ -111,7 +135,11 @@ def reproduce(
     context: Context,
     names: Annotated[
         list[str] | None,
-        Argument(metavar="[FIGURE]...", help="Such as fig2a, fig2 for all its panels, record, or all of the paper."),
+        Argument(
+            metavar="[FIGURE]...",
+            help="Such as fig2a, fig2 for all its panels, record, or all of the paper.",
+            autocompletion=preset_names,
+        ),
     ] = None,
     size: Annotated[
         str, Option(metavar="SIZE", help="quick (one seed), full (three or more) or paper (GPT-2, for GPUs).")
@@ -122,13 +150,14 @@ def reproduce(
         int | None, Option(min=1, max=10**12, help="Stop training after so many steps, to try a preset out.")
     ] = None,
     out: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Folder of runs and figures; reproduced/SIZE by default.")
+        Path | None, output_path(metavar="FOLDER", help="Folder of runs and figures; reproduced/SIZE by default.")
     ] = None,
     finished_only: Annotated[
         bool, Option("--finished", help="Draw the runs that are finished; train nothing.")
     ] = False,
     device: Device = "cpu",
     workers: Workers = None,
+    log: Log = None,
     as_json: Json = False,
 ) -> None:
     """The paper's figures: train what each shows, draw it, and hold it against what the paper says.
@@ -152,6 +181,7 @@ def reproduce(
         finished_only=finished_only,
         device=device,
         workers=workers,
+        log=log,
         command=context.obj,
     )
     _finish(document, view, problems, as_json)
@@ -166,7 +196,7 @@ def protocol(
     steps: Annotated[
         int | None, Option(min=1, max=10**9, help="Steps of a trial, instead of the task's, to try it out.")
     ] = None,
-    out: Annotated[Path, Option(metavar="FOLDER", help="Folder of trials, runs and tables.")] = Path("protocol"),
+    out: Annotated[Path, output_path(metavar="FOLDER", help="Folder of trials, runs and tables.")] = Path("protocol"),
     finished_only: Annotated[bool, Option("--finished", help="Tabulate what is finished; train nothing.")] = False,
     workers: Workers = None,
     as_json: Json = False,
@@ -200,6 +230,7 @@ def extend(
     ] = None,
     workers: Workers = None,
     threads: Threads = 1,
+    log: Log = None,
     trust: Trust = False,
     as_json: Json = False,
 ) -> None:
@@ -212,13 +243,15 @@ def extend(
     configs = [extended(folder, steps, schedule_steps, trust) for folder in folders]
     out = common_folder(folders)
     with ProgressBars() as bars:
-        records = run_all(configs, out, workers=workers, threads=threads, command=context.obj, on_progress=bars)
+        records = run_all(
+            configs, out, workers=workers, threads=threads, command=context.obj, log=log, on_progress=bars
+        )
     print_result(*draw_runs(configs, records, out), as_json)
 
 
 def demo(
     context: Context,
-    out: Annotated[Path, Option(metavar="FOLDER", help="Folder of everything the demo writes.")] = Path("demo"),
+    out: Annotated[Path, output_path(metavar="FOLDER", help="Folder of everything the demo writes.")] = Path("demo"),
     as_json: Json = False,
 ) -> None:
     """RPE-Square against RPE on copy, trained on scales 1-5 and tested to 10, and the ledger: ends with a report."""

@@ -7,8 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from ldhd.boolean.memory import check_memory
 from ldhd.evaluate.decode import greedy
-from ldhd.model import GPT
+from ldhd.model import GPT, ModelConfig
 from ldhd.model.recording import record_attention
 from ldhd.tasks import Instance, Needs
 from ldhd.tasks.tokens import decode, encode
@@ -65,8 +66,19 @@ class Trace:
         }
 
 
+def check_trace(config: ModelConfig, tokens: int) -> None:
+    """Raise ValueError if the attention of all layers over a string of so many tokens does not fit into memory."""
+    if config.architecture == "transformer":
+        pairs = (2 * config.layers + 2) * config.heads * tokens**2  # what each layer keeps, and what one computes
+        check_memory(pairs, f"to look at the attention over {tokens} tokens", bytes_each=4)
+
+
 def trace(model: GPT, instance: Instance) -> Trace:
-    """Decode a prompt, then read the attention along its right answer, `e` excluded as a query."""
+    """Decode a prompt, then read the attention along its right answer, `e` excluded as a query.
+
+    Raises ValueError if the string is too long for that; see `check_trace`.
+    """
+    check_trace(model.config, len(instance.text))
     output = decode(greedy(model, [encode(instance.prompt)], len(instance.answer))[0])
     wrong = (k for k, token in enumerate(instance.answer) if output[k : k + 1] != token)
     device = next(model.parameters()).device

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from ldhd.experiments import parts
 from ldhd.experiments.defaults import defaults_of
 from ldhd.model import MODELS, ModelConfig
-from ldhd.names import lookup_only
+from ldhd.names import lookup_only, suggestion
 from ldhd.parsing import MOST_VALUES, SCALES, SEEDS
 from ldhd.positions.position import TABLE_STD, Position
 from ldhd.train import TrainConfig
@@ -178,7 +178,8 @@ def _split(settings: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], dict
         part, _, name = key.partition(".")
         known = FIELDS.get(part)
         if known is not None and name not in known:
-            raise ValueError(f"there is no setting {key!r}; there are {', '.join(f'{part}.{name}' for name in known)}")
+            names = [f"{part}.{field}" for field in known]
+            raise ValueError(f"there is no setting {key!r}; there are {', '.join(names)}{suggestion(key, names)}")
         if part in by_part and name:
             by_part[part][name] = value
         elif key in ("test_instances", "format_version"):

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from ldhd import seeds
 from ldhd.boolean.memory import check_memory
 from ldhd.evaluate import ScaleResult, evaluate
+from ldhd.evaluate.trace import check_trace
 from ldhd.experiments.config import RunConfig, device_name
 from ldhd.experiments.folder import RunFolder
 from ldhd.experiments.packaged import run_path
@@ -22,7 +23,7 @@ from ldhd.model import GPT, MODELS
 from ldhd.positions import POSITIONS, Position
 from ldhd.tasks import ALL_TASKS, Task
 from ldhd.tasks.tokens import encode
-from ldhd.train import TrainConfig, checkpoint
+from ldhd.train import TrainConfig, checkpoint, parallel
 
 TRAINED = 4
 """Copies of the weights that training keeps: their gradients and the two moments of AdamW beside themselves."""
@@ -41,13 +42,13 @@ def new_model(config: RunConfig, device: str | None = None) -> GPT:
     return model.to(device or config.device)
 
 
-def load_run(path: Path, device: str = "cpu", trust: bool = False) -> tuple[RunConfig, Task, GPT]:
+def load_run(path: Path | str, device: str = "cpu", trust: bool = False) -> tuple[RunConfig, Task, GPT]:
     """Return the config, the task and the trained model of the finished run in the folder `path`.
 
     A user's own task or embedding that the config names is imported only with `trust`.
     """
     check_device(device)
-    path = run_path(path)
+    path = run_path(Path(path))
     folder = RunFolder(path)
     if not path.is_dir():
         raise ValueError(f"no run at {path}: there is no such folder")
@@ -55,10 +56,16 @@ def load_run(path: Path, device: str = "cpu", trust: bool = False) -> tuple[RunC
         raise ValueError(f"no run at {path}: it holds no {folder.config_path.name}")
     config = folder.config()
     check_trusted(config, path, trust)
-    if not folder.weights_path.exists():
+    if not (folder.weights_path.exists() or folder.is_finished):
         raise ValueError(f"the run at {path} is not finished: it has no {folder.weights_path.name}")
     model = _outline(config)
-    checkpoint.check_weights(folder.weights_path, folder.checkpoints, model, config.hash, config.train.steps)
+    try:
+        checkpoint.check_weights(folder.weights_path, folder.checkpoints, model, config.hash, config.train.steps)
+    except FileNotFoundError:
+        raise ValueError(
+            f"the run at {path} was kept without its weights: it has neither {folder.weights_path.name} nor a good "
+            "checkpoint of its last step"
+        ) from None
     model = new_model(config, device)
     _load_weights(folder, config, model)
     model.eval()
@@ -82,7 +89,7 @@ def own_names(config: RunConfig) -> list[str]:
 
 
 def evaluate_run(
-    path: Path, scales: tuple[int, ...], instances: int | None = None, device: str = "cpu", trust: bool = False
+    path: Path | str, scales: Sequence[int], instances: int | None = None, device: str = "cpu", trust: bool = False
 ) -> tuple[RunConfig, list[ScaleResult]]:
     """Evaluate the finished run in the folder `path` at any scales, on as many instances as in the run by default."""
     config, task, model = load_run(path, device, trust)
@@ -124,12 +131,40 @@ def common_folder(runs: Sequence[Path]) -> Path:
 
 
 def check(config: RunConfig) -> None:
-    """Raise ValueError for a config that could only fail later: its device is absent, or its strings do not fit."""
+    """Raise ValueError for a config that could only fail later.
+
+    Its device is absent, its strings do not fit, or its model, a batch or the trace would take too much memory.
+    """
     check_device(config.device)
     task = run_task(config)
     position = _outline(config, TRAINED).position
     _check_fits(position, task, config.seen_scales, training=True)
     _check_fits(position, task, config.test_scales, training=False)
+    check_trace(config.model_options, _longest(task, trace_scale(config)))
+    if config.device == "cpu" and config.model_options.architecture == "transformer":
+        _check_batch(config, task)
+
+
+def trace_scale(config: RunConfig) -> int:
+    """Return the scale of the traced instance: the largest test scale up to twice the training scales, if any."""
+    within = [scale for scale in config.test_scales if scale <= 2 * max(config.train_scales)]
+    return max(within, default=min(config.test_scales))
+
+
+def _check_batch(config: RunConfig, task: Task) -> None:
+    """Raise ValueError if training cannot keep the attention of a batch, one number for each pair of its tokens.
+
+    This bounds the memory of training from below: the last layer counts half, since only its answer tokens are needed.
+    """
+    model, own = config.model_options, config.train.batch_size // parallel.processes_started()
+    lengths = [_longest(task, scale) for scale in config.train_scales]
+    pairs = own * model.heads * sum(length**2 for length in lengths) / len(lengths)
+    what = f"the attention of a batch of {own} strings of up to {max(lengths)} tokens"
+    check_memory(int((model.layers - 0.5) * pairs), what, bytes_each=4)
+
+
+def _longest(task: Task, scale: int) -> int:
+    return len(task.instance(task.latent.longest(scale)).text)
 
 
 def check_device(device: str) -> None:
@@ -156,7 +191,7 @@ def _outline(config: RunConfig, copies: int = 1) -> GPT:
     return built
 
 
-def _check_fits(position: Position, task: Task, scales: tuple[int, ...], training: bool) -> None:
+def _check_fits(position: Position, task: Task, scales: Sequence[int], training: bool) -> None:
     """Raise ValueError if strings of these scales hold unknown characters or are too long for the embedding."""
     longest = task.instance(task.latent.longest(max(scales)))
     encode(longest.text)
@@ -167,14 +202,15 @@ def _check_fits(position: Position, task: Task, scales: tuple[int, ...], trainin
 
 
 def _load_weights(folder: RunFolder, config: RunConfig, model: GPT) -> None:
-    """Load the final weights; if they are damaged, those of the last checkpoint, which are the same."""
+    """Load the final weights; if they are missing or damaged, those of the last checkpoint, which are the same."""
     try:
         checkpoint.load_model(folder.weights_path, model, config.hash)
-    except BadFileError as error:
+    except (FileNotFoundError, BadFileError) as error:
         try:
             checkpoint.load_final(folder.checkpoints, model, config.hash, config.train.steps)
         except (FileNotFoundError, BadFileError):
             raise error from None
-        warnings.warn(f"{error}; its weights are those of the last checkpoint", stacklevel=2)
+        problem = f"{folder.weights_path} is missing" if isinstance(error, FileNotFoundError) else error
+        warnings.warn(f"{problem}; its weights are those of the last checkpoint", stacklevel=2)
         with contextlib.suppress(OSError):  # the folder may be read-only
             checkpoint.save_model(folder.weights_path, model, config.hash)

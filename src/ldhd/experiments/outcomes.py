@@ -1,6 +1,6 @@
 """Outcomes of presets: what was measured, beside what was predicted and what the paper claims."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean
 
@@ -33,8 +33,8 @@ class Outcome:
     by_seed: tuple[float, ...]
     claim: Claim
     agrees: bool | None
-    """Whether the measurement agrees with the claim of the paper, None if there is no claim that can be checked or if
-    most seeds do not fit, so that nothing was measured about length."""
+    """Whether the measurement agrees with the claim of the paper, None if there is no claim that can be checked, if
+    most seeds do not fit, so that nothing was measured about length, or if the runs are `short`."""
     factor: float
     parameters: int
     seconds: float
@@ -45,6 +45,8 @@ class Outcome:
     """The measured verdict; documents that were stored before it was added do not have it."""
     successes: int | None = None
     """The number of seeds that fit and reach 90 % at that scale; likewise."""
+    short: bool = False
+    """Whether training had fewer steps than the preset asks for, so that nothing can be said about the claim."""
 
     @property
     def fits(self) -> bool:
@@ -60,13 +62,19 @@ def preset_groups(preset: Preset, configs: Sequence[RunConfig], records: Sequenc
     return [replace(group, label=labels[setting(group.config)]) for group in groups]
 
 
-def outcomes(preset: Preset, groups: Sequence[Group], predicted: Mapping[str, str | None]) -> Iterator[Outcome]:
-    """Yield the outcome of each group; `predicted` maps the hash of a run to the verdict of the predictor."""
+def outcomes(
+    preset: Preset, groups: Sequence[Group], predicted: Mapping[str, str | None], shortened: Collection[str] = ()
+) -> Iterator[Outcome]:
+    """Yield the outcome of each group.
+
+    `predicted` maps the hash of a run to the verdict of the predictor, and `shortened` holds the hashes of runs with
+    fewer steps than the preset asks for.
+    """
     means = {(group.task, group.label): mean(group.exact(group.scales[-1])) for group in groups}
     best = max(means.values(), default=0.0)
     for group in groups:
         config, exact = group.config, means[group.task, group.label]
-        claim = preset.claim(config)
+        claim, short = preset.claim(config), config.hash in shortened
         agreement = {"high": exact >= GENERALISES, "low": exact <= FAILS, "guess": exact <= GUESS}
         agreement["between"] = CHANCE < exact <= means.get((group.task, "rpe-square"), best)
         model = outline(config.model_options, config.position, config.position_options)
@@ -81,13 +89,14 @@ def outcomes(preset: Preset, groups: Sequence[Group], predicted: Mapping[str, st
             exact=exact,
             by_seed=tuple(group.exact(group.scales[-1])),
             claim=claim,
-            agrees=agreement.get(claim) if group.fits else None,
+            agrees=agreement.get(claim) if group.fits and not short else None,
             factor=group.factor(),
             parameters=sum(weights.numel() for weights in model.parameters()),
             seconds=round(mean(record.seconds for record in group.records), 1),
             predicted=predicted.get(config.hash),
             verdict=group.verdict(),
             successes=group.success().successes,
+            short=short,
         )
 
 

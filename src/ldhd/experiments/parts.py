@@ -11,9 +11,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from torch.overrides import TorchFunctionMode
 
 from ldhd.model import GPT, ModelConfig
-from ldhd.names import lookup
+from ldhd.names import lookup, suggestion
 from ldhd.positions import POSITIONS, Position
 from ldhd.positions.factory import PositionFactory, position_factory
+from ldhd.process import own_place
 from ldhd.tasks import ALL_TASKS, Task
 from ldhd.tasks.tokens import VOCABULARY_SIZE
 
@@ -32,10 +33,15 @@ def load_task(name: str) -> Task:
     found: Any = lookup(name, ALL_TASKS, "task")
     try:
         task = found() if isinstance(found, type) else found
-    except Exception as error:  # a user's class may raise anything
-        raise ValueError(f"cannot make task {name!r}: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:  # a user's class may raise anything
+        place = own_place(error)
+        where = f" ({place})" if place else ""
+        raise ValueError(f"cannot make task {name!r}: {type(error).__name__}: {error}{where}") from error
     if not isinstance(task, Task):
-        raise ValueError(f"{name!r} is no task: it must be an ldhd.tasks.Task or a class derived from it")
+        kind = type(task).__name__
+        raise ValueError(
+            f"{name!r} is no task but of type {kind}: it must be an ldhd.tasks.Task or a class derived from it"
+        )
     return task
 
 
@@ -80,7 +86,8 @@ def assign_settings(positions: Iterable[str], settings: Mapping[str, Any]) -> di
     everywhere = {key for keys in known.values() for key in keys}
     for key in settings:
         if key.startswith("position.") and key not in everywhere:
-            raise ValueError(f"no position asked for has {key}; there are {', '.join(sorted(everywhere)) or 'none'}")
+            there = f"{', '.join(sorted(everywhere)) or 'none'}{suggestion(key, everywhere)}"
+            raise ValueError(f"no position asked for has {key}; there are {there}")
     return {
         position: {key: value for key, value in settings.items() if key in keys or not key.startswith("position.")}
         for position, keys in known.items()
@@ -93,6 +100,7 @@ def position_options(position: str, overrides: Mapping[str, Any]) -> PositionOpt
     unknown = sorted(overrides.keys() - known)
     if unknown:
         allowed = ", ".join(sorted(known)) or "none"
+        allowed += suggestion(unknown[0], known)
         raise ValueError(f"{position} has no option position.{unknown[0]}; its options are {allowed}")
     options: PositionOptions = {}
     for term, kind in position_terms(position).items():
@@ -191,4 +199,4 @@ def _checked_options(term: str, kind: type[Position], options: Mapping[str, Any]
         name = error.errors()[0]["loc"][0]
         # a value that has none of several types has an error for each of them
         messages = dict.fromkeys(one["msg"] for one in error.errors() if one["loc"][0] == name)
-        raise ValueError(f"position.{term}.{name}: {' or '.join(messages)}") from None
+        raise ValueError(f"position.{term}.{name}: {' or '.join(messages)}, got {options.get(name)!r}") from None

@@ -11,9 +11,10 @@ from ldhd import seeds
 from ldhd.evaluate import ScaleResult, evaluate, evaluate_hard, trace
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.folder import FITTED, Record, RunFolder
-from ldhd.experiments.loading import check, model_label, new_model, run_task
+from ldhd.experiments.loading import check, model_label, new_model, run_task, trace_scale
 from ldhd.experiments.start import Start, source_commit, source_start
 from ldhd.experiments.studies import Study
+from ldhd.experiments.tracking import Log, check_tracker, scalars, tracking
 from ldhd.files import BadFileError
 from ldhd.lease import holding
 from ldhd.model import GPT
@@ -49,27 +50,33 @@ class Job:
     out: Path
     threads: int
     command: str
+    log: str | None = None
+    """Where training is logged live: a name in `tracking.TRACKERS`, or nowhere."""
 
 
 def run(
     config: RunConfig,
-    out: Path,
+    out: Path | str,
     *,
     threads: int = 1,
     command: str = "",
+    log: str | None = None,
     on_progress: OnProgress = lambda progress: None,
     stop: Stop = lambda: False,
 ) -> Record:
     """Return the record of `config`: a stored one if the run is finished in `out`, else by training and testing it.
 
     Training resumes from the newest checkpoint. While another process works on the same run, this one waits for it.
+    With `log`, one of `tensorboard`, `wandb` and `trackio`, training can be followed live there.
     """
+    out = Path(out)
     record = Study(out).finished(config)
     if record is not None:
         parallel.broadcast_flag(False)
         return record
     check(config)
-    return run_unfinished(Job(config, out, threads, command), on_progress, stop)
+    check_tracker(log)
+    return run_unfinished(Job(config, out, threads, command, log), on_progress, stop)
 
 
 def run_unfinished(job: Job, on_progress: OnProgress, stop: Stop, *, wait: bool = True) -> Record:
@@ -106,8 +113,10 @@ def _run(job: Job, folder: RunFolder, on_progress: OnProgress, stop: Stop) -> Re
     prepare(job.threads)
     folder.prepare(config)
     started = _start(config, folder)
-    state = _train(config, folder, task, model, on_progress, stop)
-    results = _evaluate(config, task, model, on_progress, stop)
+    with tracking(job.log, config, folder.path) as log:
+        state = _train(config, folder, task, model, on_progress, stop, log)
+        results = _evaluate(config, task, model, on_progress, stop)
+        log({f"exact/{scale}": result.exact for scale, result in results.items()}, state.step)
     record = Record(
         hash=config.hash,
         task=config.task,
@@ -142,8 +151,10 @@ def _start(config: RunConfig, folder: RunFolder) -> Start | None:
     return folder.begin(RunFolder(folder.path.parent / config.extended_from).start())
 
 
-def _train(config: RunConfig, folder: RunFolder, task: Task, model: GPT, on_progress: OnProgress, stop: Stop) -> State:
-    """Train the model of a run to its last step and write its metrics, checkpoints and weights.
+def _train(
+    config: RunConfig, folder: RunFolder, task: Task, model: GPT, on_progress: OnProgress, stop: Stop, log: Log
+) -> State:
+    """Train the model of a run to its last step, log it, and write its metrics, checkpoints and weights.
 
     Training starts from the newest checkpoint, from the run that this one extends, or anew. Raises Interrupted, after
     a checkpoint, when `stop()` returns True.
@@ -161,6 +172,8 @@ def _train(config: RunConfig, folder: RunFolder, task: Task, model: GPT, on_prog
     def on_step(state: State, loss: float) -> None:
         if state.step % config.train.checkpoint_every == 0 or state.step == config.train.steps:
             save()
+        if state.metrics and state.metrics[-1]["step"] == state.step:
+            log(scalars(state.metrics[-1]), state.step)
         accuracy = state.metrics[-1]["accuracy"] if state.metrics else None
         on_progress(Progress(config.hash, config.label, "training", state.step, config.train.steps, loss, accuracy))
 
@@ -230,9 +243,8 @@ def _evaluate(config: RunConfig, task: Task, model: GPT, on_progress: OnProgress
 
 
 def _trace(config: RunConfig, task: Task, model: GPT) -> dict[str, Any]:
-    """Return the trace of the model on one instance, at the largest test scale up to twice the training scales."""
-    within = [scale for scale in config.test_scales if scale <= 2 * max(config.train_scales)]
-    scale = max(within, default=min(config.test_scales))
+    """Return the trace of the model on one instance, at the scale of `trace_scale`."""
+    scale = trace_scale(config)
     # the same instance for every run of the task at this scale
     traced = trace(model, task.sample(scale, seeds.generator(0, "trace", task.name, scale)))
     return traced.document(task.needs(traced.instance), config.position)

@@ -232,6 +232,17 @@ def find_stored(path: Path, on_problem: OnProblem = warn_of, depth: int = LARGES
             yield from find_stored(child, on_problem, depth - 1)
 
 
+def find_run(path: Path) -> StoredRun:
+    """Return the run in a folder, or the run HASH of a packed study for `STUDY/HASH`; ValueError if there is none."""
+    folder = RunFolder(path)
+    if folder.exists:
+        return folder
+    packed = Study(path.parent).packed_by_hash.get(path.name)
+    if packed is None:
+        raise ValueError(f"no run at {path}: it is neither the folder of a run nor a run of a packed study")
+    return packed
+
+
 def read_run(stored: StoredRun) -> FinishedRun:
     """Read a finished run; BadFileError if its config is absent, or its record not that of the config."""
     return FinishedRun(*stored.finished_pair(), stored)

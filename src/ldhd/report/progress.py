@@ -1,5 +1,6 @@
-"""Live views of runs on a terminal; nothing is shown where standard error is a file or a pipe."""
+"""Live views of work on a terminal, and a line now and then where standard error is a file or a pipe."""
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import TypeVar
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn, track
+from rich.progress import BarColumn, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn, track
 from rich.progress import Progress as Bars
 
 from ldhd.experiments import Failure, Progress, Record
@@ -18,49 +19,99 @@ from ldhd.report.terminal import console, plain_table
 Item = TypeVar("Item")
 
 
+LINE_SECONDS = 60
+"""How often long work reports its progress where there is no terminal, in seconds."""
+
+LONGEST_LABEL = 34
+"""Characters of a label beside a bar, so that a row fits into 80 columns."""
+
+
+class Lines:
+    """Progress in lines on standard error, one every `LINE_SECONDS`; none where that is a terminal, which has bars."""
+
+    def __init__(self) -> None:
+        self.wanted = not console(stderr=True).is_terminal
+        self.started = self.last = time.monotonic()
+
+    def __call__(self, text: Callable[[], str]) -> None:
+        """Print a line if one is due."""
+        now = time.monotonic()
+        if self.wanted and now - self.last >= LINE_SECONDS:
+            self.last = now
+            print(f"ldhd: {text()}", file=sys.stderr, flush=True)
+
+    def count(self, what: str, done: int, total: int) -> None:
+        """Print how much is done, and the time that is left at this speed, if a line is due."""
+        self(lambda: f"{what}: {done} of {total}, time left {self.time_left(done, total)}")
+
+    def time_left(self, done: float, total: float) -> str:
+        """Return the time left at the speed so far; a question mark at the beginning."""
+        return _duration((time.monotonic() - self.started) / done * (total - done)) if done > 0 else "?"
+
+
+def _shortened(label: str) -> str:
+    """Return a label of at most `LONGEST_LABEL` characters, without its middle where it is longer."""
+    half = LONGEST_LABEL // 2
+    return label if len(label) <= LONGEST_LABEL else f"{label[: half - 1]}…{label[-half:]}"
+
+
+def _duration(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))
+
+
 def watch(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
-    """Yield the items and show a bar of how many have been done."""
-    screen = console(stderr=True)
-    yield from track(items, what, total=total, console=screen, disable=not screen.is_terminal, transient=True)
+    """Yield the items and show how many have been done."""
+    screen, lines = console(stderr=True), Lines()
+    bar = track(items, what, total=total, console=screen, disable=not screen.is_terminal, transient=True)
+    for done, item in enumerate(bar, start=1):
+        lines.count(what, done, total)
+        yield item
 
 
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar while something calls the function that is yielded with what is done and the total."""
-    screen = console(stderr=True)
+    """Show progress while something calls the function that is yielded with what is done and the total."""
+    screen, lines = console(stderr=True), Lines()
     with Bars(console=screen, disable=not screen.is_terminal, transient=True) as bars:
         row = bars.add_task(what, total=None)
-        yield lambda done, total: bars.update(row, completed=done, total=total)
+
+        def update(done: int, total: int) -> None:
+            bars.update(row, completed=done, total=total)
+            lines.count(what, done, total)
+
+        yield update
 
 
 class ProgressBars(Bars):
-    """A bar for each run, with loss, accuracy at training scales, speed and time left; `on_progress` of a run."""
+    """A bar for each run, with its loss, its smallest accuracy at a training scale, and the time left.
+
+    `on_progress` of a run; a row fits into 80 columns, where a long label is cut off.
+    """
 
     def __init__(self) -> None:
         screen = console(stderr=True)
         super().__init__(
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[speed]}"),
+            BarColumn(bar_width=8),
+            TaskProgressColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[state]}"),
             console=screen,
             disable=not screen.is_terminal,
         )
         self.rows: dict[str, TaskID] = {}
+        self.lines = Lines()
 
     def __call__(self, progress: Progress) -> None:
         done, total = progress.done, progress.total
         if progress.run not in self.rows:
-            self.rows[progress.run] = self.add_task(progress.label, total=total, completed=done, state="", speed="")
-        row = self.rows[progress.run]
-        speed, state = self.tasks[row].speed, progress.stage
-        written = f"{speed:.0f} steps/s" if speed and state == "training" else ""
-        if state == "training":  # such as `loss 0.012  1:100% 2:98%`, with the accuracy at each training scale
-            scales = " ".join(f"{scale}:{value:.0%}" for scale, value in (progress.accuracy or {}).items())
-            state = f"{'' if progress.loss is None else f'loss {progress.loss:.3f}'}  {scales}"
-        self.update(row, total=total, completed=done, state=state, speed=written)
+            self.rows[progress.run] = self.add_task(_shortened(progress.label), total=total, completed=done, state="")
+        state = progress.stage
+        if state == "training" and progress.loss is not None:  # such as `loss 0.012, 98% right`
+            right = f", {min(progress.accuracy.values()):.0%} right" if progress.accuracy else ""
+            state = f"loss {progress.loss:.3f}{right}"
+        self.update(self.rows[progress.run], total=total, completed=done, state=state)
+        self.lines(lambda: f"{progress.label}: {progress.stage}, {done} of {total}, {state}")
 
 
 class SweepView(Live):
@@ -71,6 +122,7 @@ class SweepView(Live):
         self.running: dict[str, Progress] = {}
         self.done = self.failed = self.read = 0
         self.started: float | None = None
+        self.lines = Lines()
         screen = console(stderr=True)
         super().__init__(get_renderable=self.render, console=screen, auto_refresh=screen.is_terminal, transient=True)
 
@@ -78,22 +130,27 @@ class SweepView(Live):
         if self.started is None:
             self.started, self.read = time.monotonic(), self.done
         self.running[progress.run] = progress
+        self.lines(self.counts)
 
     def on_completed(self, how: Record | Failure) -> None:
         self.running.pop(how.hash, None)
         self.failed += isinstance(how, Failure)
         self.done += isinstance(how, Record)
+        self.lines(self.counts)
 
-    def render(self) -> RenderableType:
+    def counts(self) -> str:
+        """Return how many runs are at work, done, failed and waiting, and the time left."""
         left = self.total - self.done - self.failed - len(self.running)
         counts = f"running {len(self.running)}, done {self.done}, failed {self.failed}, waiting {left}"
+        return f"{counts}, time left {self.time_left()}"
+
+    def render(self) -> RenderableType:
         rows = []
         for name, progress in list(self.running.items()):  # the table is drawn by a thread of its own
             loss = "" if progress.loss is None else f"{progress.loss:.3f}"
             share = f"{progress.done / max(progress.total, 1):.0%}"
             rows.append((name, escape(progress.label), progress.stage, share, loss))
-        table = plain_table(None, ("run", "", "stage", "", "loss"), rows)
-        return Group(f"{counts}, time left {self.time_left()}", table)
+        return Group(self.counts(), plain_table(None, ("run", "", "stage", "", "loss"), rows))
 
     def time_left(self) -> str:
         """What is left at the speed so far, counting runs and parts of them; a question mark at the beginning."""
@@ -104,5 +161,4 @@ class SweepView(Live):
         worked = self.done + self.failed - self.read + parts
         if self.started is None or worked <= 0:
             return "?"
-        left = self.total - self.read - worked
-        return str(timedelta(seconds=round((time.monotonic() - self.started) / worked * left)))
+        return _duration((time.monotonic() - self.started) / worked * (self.total - self.read - worked))

@@ -1,7 +1,7 @@
 """The results of `ldhd reproduce`, whose presets are run, drawn and compared with the paper, and of `ldhd demo`."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ def reproduce(
     finished_only: bool = False,
     device: str = "cpu",
     workers: int | None = None,
+    log: str | None = None,
     command: str = "",
 ) -> tuple[dict[str, Any], View, list[str]]:
     """Predict, run and draw presets; the name `all` stands for every preset of the paper.
@@ -60,6 +61,12 @@ def reproduce(
     presets = choose(names)
     out = out or Path("reproduced") / size
     configs = {preset.name: preset.configs(size, seeds, steps, device) for preset in presets}
+    shortened = {
+        config.hash
+        for preset in presets
+        for config, whole in zip(configs[preset.name], preset.configs(size, seeds, None, device), strict=True)
+        if config.train.steps < whole.train.steps
+    }
     runs = {config.hash: config for own in configs.values() for config in own}
     if finished_only and runs:
         study, count = Study(out), len(runs)
@@ -74,11 +81,12 @@ def reproduce(
             out,
             in_processes(workers or os.cpu_count() or 1),
             command=command,
+            log=log,
             on_progress=live.on_progress,
             on_completed=live.on_completed,
         )
     documents = [
-        write_preset(preset, size, configs[preset.name], result.records, out, command, predicted)
+        write_preset(preset, size, configs[preset.name], result.records, out, command, predicted, shortened)
         for preset in presets
         if preset.name not in skipped
     ]
@@ -125,12 +133,16 @@ def write_preset(
     out: Path,
     command: str,
     predicted: Mapping[str, str | None],
+    shortened: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Draw a preset as PNG and PDF, write its document beside them, and return it with the paths of the figures."""
+    """Draw a preset as PNG and PDF, write its document beside them, and return it with the paths of the figures.
+
+    `predicted` and `shortened` are those of `outcomes`.
+    """
     by_hash = {record.hash: record for record in records}
     found = [by_hash[config.hash] for config in configs if config.hash in by_hash]
     groups = preset_groups(preset, configs, found)
-    measured = list(outcomes(preset, groups, predicted))
+    measured = list(outcomes(preset, groups, predicted, shortened))
     figures = preset_figures(preset, groups, measured)
     paths = [path for name, figure in figures.items() for path in save_for_print(figure, out / name)]
     document = {
@@ -182,6 +194,9 @@ def _row(outcome: Mapping[str, Any]) -> tuple[Any, ...]:
     measured = outcome["scale"], percent(exact.value), bounds(exact), success, f"{outcome['factor']:g}"
     fitted = f"{outcome['fitted']}/{outcome['seeds']}"
     agreement = {None: "", False: "not as the paper says", True: "as the paper says"}[outcome["agrees"]]
-    agreement = "says nothing about length" if outcome["verdict"] == "does not fit" else agreement
+    if outcome["short"]:
+        agreement = "too short to judge"
+    elif outcome["verdict"] == "does not fit":
+        agreement = "says nothing about length"
     words = outcome["verdict"], outcome["predicted"] or "", claim, agreement
     return outcome["task"], name, fitted, *measured, *words

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from ldhd.experiments import Record
 from ldhd.experiments.runner import Job, OnProgress, Progress, Stop, run_unfinished
 from ldhd.lease import HeldError
-from ldhd.process import OUT_OF_MEMORY, Interrupted, is_out_of_memory, warn_in_one_line
+from ldhd.process import Interrupted, describe, warn_in_one_line
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 POLL_SECONDS = 0.2
@@ -109,13 +109,10 @@ def perform(job: Job, on_progress: OnProgress, stop: Stop) -> JobResult:
         return JobResult(job, run_unfinished(job, on_progress, stop, wait=False))
     except (HeldError, Interrupted):
         return JobResult(job)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a user's task may raise anything
         if os.environ.get("LDHD_DEBUG"):
             traceback.print_exc()
-        if is_out_of_memory(error):
-            return JobResult(job, error=OUT_OF_MEMORY)
-        known = isinstance(error, (ValueError, OSError, FloatingPointError))
-        return JobResult(job, error=str(error) if known else f"{type(error).__name__}: {error}")
+        return JobResult(job, error=describe(error) or f"{type(error).__name__}: {error}")
 
 
 @contextlib.contextmanager

@@ -107,7 +107,8 @@ class _Cluster:
             return
         runs = [job.config.hash, *([job.config.extended_from] if job.config.extended_from else [])]
         files = _changed(job.out, runs, {})
-        task = self.work.remote(job.config.model_dump_json(), job.threads, job.command, files, self.inbox)
+        how = job.threads, job.command, job.log
+        task = self.work.remote(job.config.model_dump_json(), how, files, self.inbox)
         self.running[task] = job, lease, guard
 
     def collect(self, on_progress: OnProgress) -> Iterator[JobResult]:
@@ -186,13 +187,16 @@ class _Inbox:
         return self.begun
 
 
-def _work(config: str, threads: int, command: str, files: Files, inbox: Any) -> tuple[Files, str | None]:
-    """Do one job in a folder of its own; return the files that were not reported yet, and the error."""
+def _work(config: str, how: tuple[int, str, str | None], files: Files, inbox: Any) -> tuple[Files, str | None]:
+    """Do one job in a folder of its own; return the files that were not reported yet, and the error.
+
+    `how` holds the threads, the command and the log of the job.
+    """
     import ray
 
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
-        job = Job(RunConfig.model_validate_json(config), out, threads, command)
+        job = Job(RunConfig.model_validate_json(config), out, *how)
         sent: dict[Path, tuple[int, int]] = {}
         _write(out, files)
         _changed(out, [job.config.hash], sent)

@@ -12,6 +12,7 @@ from ldhd.experiments.groups import by_setting
 from ldhd.experiments.loading import check
 from ldhd.experiments.runner import Job, OnProgress, Progress, follow
 from ldhd.experiments.studies import Study
+from ldhd.experiments.tracking import check_tracker
 from ldhd.files import BadFileError
 from ldhd.lease import Lease, Waiting
 from ldhd.process import Interrupted, one_line
@@ -32,12 +33,13 @@ OnCompleted = Callable[[Record | Failure], None]
 
 def run_sweep(
     configs: Sequence[RunConfig],
-    out: Path,
+    out: Path | str,
     executor: Executor | None = None,
     *,
     retries: int = 2,
     threads: int = 1,
     command: str = "",
+    log: str | None = None,
     on_progress: OnProgress = lambda progress: None,
     on_completed: OnCompleted = lambda ended: None,
 ) -> SweepResult:
@@ -48,8 +50,10 @@ def run_sweep(
     `on_completed` is called when a run is finished or has failed for the last time. Raises Interrupted on Ctrl-C,
     which leaves every run resumable.
     """
+    out = Path(out)
+    check_tracker(log)
     asked = {config.hash: config for config in configs}
-    queue = _Queue(Study(out), retries, threads, command, on_progress, on_completed)
+    queue = _Queue(Study(out), retries, threads, command, log, on_progress, on_completed)
     queue.add(asked.values())
     if queue.waiting:
         out.mkdir(parents=True, exist_ok=True)
@@ -71,6 +75,7 @@ def run_all(
     workers: int | None = None,
     threads: int = 1,
     command: str = "",
+    log: str | None = None,
     on_progress: OnProgress = lambda progress: None,
 ) -> list[Record]:
     """Return the records of all configs, in their order; ValueError with the reason if a run fails.
@@ -79,7 +84,9 @@ def run_all(
     """
     workers = min(workers or os.cpu_count() or 1, len(configs))
     executor = in_turn if workers <= 1 else in_processes(workers)
-    result = run_sweep(configs, out, executor, retries=0, threads=threads, command=command, on_progress=on_progress)
+    result = run_sweep(
+        configs, out, executor, retries=0, threads=threads, command=command, log=log, on_progress=on_progress
+    )
     if result.failures:
         first = result.failures[0]
         raise ValueError(first.message if len(configs) == 1 else f"{first.label} ({first.hash}): {first.message}")
@@ -87,10 +94,11 @@ def run_all(
 
 
 def run_together(
-    configs: Sequence[RunConfig], out: Path, threads: int, command: str, on_progress: OnProgress
+    configs: Sequence[RunConfig], out: Path, threads: int, command: str, log: str | None, on_progress: OnProgress
 ) -> list[Record]:
     """Do each run by all processes of torchrun together; the first returns the records, the others an empty list."""
     processes = parallel.processes_started()
+    check_tracker(log)
     for config in configs:
         check(config)
         size = config.train.batch_size
@@ -101,7 +109,8 @@ def run_together(
     with parallel.connected(configs[0].device), stop_on_signal() as stop:
         for config in configs:
             if parallel.rank() == 0:
-                records.append(run(config, out, threads=threads, command=command, on_progress=on_progress, stop=stop))
+                record = run(config, out, threads=threads, command=command, log=log, on_progress=on_progress, stop=stop)
+                records.append(record)
             else:
                 follow(config, threads, stop)
     return records
@@ -115,6 +124,7 @@ class _Queue:
     retries: int
     threads: int
     command: str
+    log: str | None
     on_progress: OnProgress
     on_completed: OnCompleted
     waiting: deque[RunConfig] = field(default_factory=deque)
@@ -170,7 +180,7 @@ class _Queue:
             self._finish(record)
         elif free:
             self.at_work += 1
-            return Job(config, self.study.path, self.threads, self.command)
+            return Job(config, self.study.path, self.threads, self.command, self.log)
         else:
             self.waiting.append(config)
             self.on_progress(Progress(config.hash, config.label, "in another process"))

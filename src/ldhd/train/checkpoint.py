@@ -80,11 +80,12 @@ def save_model(path: Path, model: nn.Module, owner: str, guard: Guard = lambda: 
 def check_weights(path: Path, folder: Path, model: nn.Module, owner: str, step: int) -> None:
     """Raise BadFileError unless the weights in `path`, or in the last checkpoint, have the shapes of `model`.
 
-    Only headers are read, so that `model` may be an outline without memory.
+    FileNotFoundError if there is no such path, and no good last checkpoint. Only headers are read, so that `model`
+    may be an outline without memory.
     """
     try:
         _fits(model, owner, path)(read_header(path))
-    except BadFileError:
+    except (FileNotFoundError, BadFileError):
         try:
             _fits(model, owner, _path(folder, step), "model.")(read_header(_path(folder, step)))
         except (FileNotFoundError, BadFileError):
