@@ -15,7 +15,7 @@ from typer.cli import get_docs_for_click
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
-PAGES = ("SECURITY.md", "CONTRIBUTING.md", "results/tuning.md")
+PAGES = ("SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "results/tuning.md")
 """Pages that stand outside `docs/` in the repository."""
 
 

@@ -86,19 +86,40 @@ def test_positions_snippet():
     assert torch.allclose(names["weights"].sum(-1), torch.ones(2, 8, n))
 
 
-def test_commands_of_the_readme_exist():
-    known = {command.callback.__name__ for command in app.registered_commands}
-    named = {
-        line.split()[1] for block in blocks("README.md", "sh") for line in block.splitlines() if "ldhd " in line[:5]
+PAGES = ["README.md", *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md")))]
+
+
+def test_commands_of_the_pages_exist():
+    known = {command.name for command in app.registered_commands}
+    for page in PAGES:
+        lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+        assert {line.split()[1] for line in lines if line.startswith("ldhd ")} <= known, page
+    listed = {
+        line.split()[1] for block in blocks("docs/runs.md", "sh") for line in block.splitlines() if line[:5] == "ldhd "
     }
-    assert named <= known
-    assert named >= {"run", "evaluate", "show", "tasks", "positions", "predict", "design", "verify"}
+    assert listed >= known - {"demo", "leaderboard", "unpack"}
+
+
+def test_the_readme_runs(tmp_path, monkeypatch, capsys):
+    """Its Python, with a run of two steps in place of the one that it shows."""
+    (code,) = blocks("README.md", "python")
+    monkeypatch.chdir(tmp_path)
+    exec(code.replace("seed=0)", "seed=0, steps=2, settings={'test_instances': 2})"), {})
+    assert "{'x': 1}" in capsys.readouterr().out
+
+
+def test_the_citation_is_the_same_everywhere():
+    from ldhd.hf.card import CITATION
+
+    (cited,) = blocks("docs/index.md", "bibtex")
+    assert cited.strip() == CITATION
 
 
 @pytest.mark.parametrize(
-    "line", [line for block in blocks("README.md", "sh") for line in block.splitlines() if line.startswith("ldhd run")]
+    "line",
+    [line for block in blocks("docs/runs.md", "sh") for line in block.splitlines() if line.startswith("ldhd run")],
 )
-def test_runs_of_the_readme_are_valid(line):
+def test_runs_of_the_page_are_valid(line):
     words = line.split("#")[0].split()
     settings = [words[i + 1] for i, word in enumerate(words) if word == "--set"]
     assert make_configs(words[2], words[words.index("--position") + 1].split(","), settings=parse_settings(settings))

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,24 @@ def test_every_command_of_a_tutorial_works(name, tmp_path, monkeypatch, capsys):
         code, out, error = ldhd(capsys, command, *arguments)
         assert code == 0, error
         assert out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["my_attention.py", "my_gpt2.py"])
+def test_the_scripts_of_a_tutorial_work(script, tmp_path, monkeypatch, capsys):
+    if script == "my_gpt2.py":
+        pytest.importorskip("transformers", minversion="5")
+    page = (ROOT / "docs/tutorials/attention.md").read_text()
+    files = dict(re.findall(r"Save this as `(\w+\.py)`.*?```python\n(.*?)```", page, re.S))
+    assert f"python {script}\n" in page
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "copies", raising=False)
+    Path("copies.py").write_text(files["copies.py"].replace("steps = 600", "steps = 3"))
+    exec(files[script], {})
+    printed = capsys.readouterr().out
+    assert re.search(r"^scale 10: \d+%$", printed, re.M)
+    assert script != "my_gpt2.py" or "b3141592653=" in printed
 
 
 def test_the_task_of_the_tutorial_is_right(tmp_path, monkeypatch):
