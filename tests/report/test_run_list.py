@@ -93,6 +93,12 @@ def test_compare_shows_settings_and_scales(runs, capsys):
     by_scale = {row["scale"]: row["exact"] for row in document["results"]}
     assert by_scale[9] == [0.25, None]
     assert by_scale[10] == [None, 0.0]
+    waiting = next(row["run"] for row in listed(capsys, runs) if row["state"] == "step 0 of 400")
+    assert ldhd(capsys, "compare", runs / waiting) == (
+        2,
+        "",
+        f"ldhd: error: the run at {runs / waiting} is not finished\n",
+    )
     _, out, _ = ldhd(capsys, "compare", *(runs / name for name in names))
     assert "settings that differ" in out
     assert "exact match in %" in out

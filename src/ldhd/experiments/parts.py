@@ -196,7 +196,7 @@ def _checked_options(term: str, kind: type[Position], options: Mapping[str, Any]
     try:
         return options_model(kind)(**kind.current_options(options)).model_dump()
     except ValidationError as error:
-        name = error.errors()[0]["loc"][0]
+        name = str(error.errors()[0]["loc"][0])
         # a value that has none of several types has an error for each of them
         messages = dict.fromkeys(one["msg"] for one in error.errors() if one["loc"][0] == name)
         raise ValueError(f"position.{term}.{name}: {' or '.join(messages)}, got {options.get(name)!r}") from None

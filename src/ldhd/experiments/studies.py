@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ldhd.certify import Certificate
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.folder import Record, RunFolder, check_agreement, parse_certificate, parse_stored
+from ldhd.experiments.packaged import run_path
 from ldhd.experiments.trace import TraceDocument
 from ldhd.files import BadFileError, parse_object, stored_lines, unsealed
 from ldhd.train.metrics import Metrics, check_metrics
@@ -232,15 +233,20 @@ def find_stored(path: Path, on_problem: OnProblem = warn_of, depth: int = LARGES
             yield from find_stored(child, on_problem, depth - 1)
 
 
-def find_run(path: Path) -> StoredRun:
-    """Return the run in a folder, or the run HASH of a packed study for `STUDY/HASH`; ValueError if there is none."""
-    folder = RunFolder(path)
+def find_finished(path: Path) -> FinishedRun:
+    """Return the run in a folder, or the run HASH of a packed study for `STUDY/HASH`; ValueError if it is not finished.
+
+    A task's name stands for the trained model that comes with the package.
+    """
+    folder = RunFolder(run_path(path))
+    if folder.is_finished:
+        return read_run(folder)
     if folder.exists:
-        return folder
+        raise ValueError(f"the run at {path} is not finished")
     packed = Study(path.parent).packed_by_hash.get(path.name)
     if packed is None:
         raise ValueError(f"no run at {path}: it is neither the folder of a run nor a run of a packed study")
-    return packed
+    return read_run(packed)
 
 
 def read_run(stored: StoredRun) -> FinishedRun:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from rich.markup import escape
 
-from ldhd.experiments import Record, RunConfig
+from ldhd.experiments import Record, RunConfig, RunFolder
 from ldhd.experiments.groups import differences, settings_of
-from ldhd.experiments.studies import StoredRun, find_run, find_stored, warn_of
+from ldhd.experiments.studies import StoredRun, find_finished, find_stored, warn_of
 from ldhd.files import BadFileError
 from ldhd.names import suggestion
 from ldhd.parsing import format_range
@@ -44,45 +44,46 @@ def list_runs(folders: Sequence[Path], where: Sequence[str] = (), sort: str = ""
         # runs without a value come last either way
         runs = sorted(runs, key=lambda run: _rank(run.facts.get(sort)), reverse=descending)
         runs.sort(key=lambda run: run.facts.get(sort) is None)
+    settings = [", ".join(options) for options in differences([run.config for run in runs])]
+    columns = [*folding("run", "task", "position"), *numeric("seed"), *folding("state", "fitted")]
+    columns += numeric("scale", "exact") + folding("settings") * any(settings)
     rows = [
-        (*(escape(_cell(name, run.facts[name])) for name in SHOWN), escape(", ".join(options)))
-        for run, options in zip(runs, differences([run.config for run in runs]), strict=True)
+        [escape(_cell(name, run.facts[name])) for name in SHOWN] + [escape(own)] * any(settings)
+        for run, own in zip(runs, settings, strict=True)
     ]
-    columns = folding("run", "task", "position"), numeric("seed"), folding("state", "fitted")
-    table = plain_table(
-        None, [*columns[0], *columns[1], *columns[2], *numeric("scale", "exact"), *folding("settings")], rows
-    )
-    document = {"runs": [{**run.facts, "seed": run.config.seed} for run in runs]}
-    caption = "exact match in % is that at the largest test scale; settings are those that differ"
-    return document, [table, f"{counted(len(runs), 'run')}; {caption}"]
+    caption = "exact match in % is that at the largest test scale"
+    lines = [plain_table(None, columns, rows), f"{counted(len(runs), 'run')}; {caption}"]
+    return {"runs": [run.facts for run in runs]}, lines
 
 
 def compare_runs(paths: Sequence[Path]) -> Output:
     """Show the settings in which finished runs differ, and their exact match at every scale."""
-    runs = [find_run(path).finished_pair() for path in paths]
-    settings = [{**settings_of(config), "seed": config.seed} for config, _ in runs]
-    keys = dict.fromkeys(key for own in settings for key in own)
-    differing = {key: [own.get(key) for own in settings] for key in keys}
-    differing = {key: values for key, values in differing.items() if any(value != values[0] for value in values)}
-    scales = sorted({result.scale for _, record in runs for result in record.results})
-    hard = sorted({result.scale for _, record in runs for result in record.hard or []})
-    document = {
-        "runs": [record.hash for _, record in runs],
-        "differences": differing,
-        "results": [{"scale": scale, "exact": [record.exact(scale) for _, record in runs]} for scale in scales],
-        "hard": [{"scale": scale, "exact": [record.hard_exact(scale) for _, record in runs]} for scale in hard],
+    runs = [find_finished(path) for path in paths]
+    records = [run.record for run in runs]
+    settings = [{**settings_of(run.config), "seed": run.config.seed} for run in runs]
+    every = {key: [own.get(key) for own in settings] for own in settings for key in own}
+    differing = {key: values for key, values in every.items() if any(value != values[0] for value in values)}
+    results = {
+        scale: [record.exact(scale) for record in records]
+        for scale in sorted({result.scale for record in records for result in record.results})
     }
-    names = [record.hash for _, record in runs]
+    hard = {
+        scale: [record.hard_exact(scale) for record in records]
+        for scale in sorted({result.scale for record in records for result in record.hard or []})
+    }
+    names = [record.hash for record in records]
     rows = [(key, *(escape(_cell(key, value)) for value in values)) for key, values in differing.items()]
-    title = "settings that differ" if rows else "no setting differs"
-    tables = [plain_table(title, folding("setting", *names), rows)]
-    for title, found in (
-        ("exact match in %", document["results"]),
-        ("exact match in % on hard instances", document["hard"]),
-    ):
+    tables = [plain_table("settings that differ" if rows else "no setting differs", folding("setting", *names), rows)]
+    for title, found in (("exact match in %", results), ("exact match in % on hard instances", hard)):
         if found:
-            cells = [(row["scale"], *map(_share, row["exact"])) for row in found]
+            cells = [(scale, *map(_share, values)) for scale, values in found.items()]
             tables.append(plain_table(title, numeric("scale", *names), cells))
+    document = {
+        "runs": names,
+        "differences": differing,
+        "results": [{"scale": scale, "exact": values} for scale, values in results.items()],
+        "hard": [{"scale": scale, "exact": values} for scale, values in hard.items()],
+    }
     return document, tables
 
 
@@ -108,7 +109,7 @@ def _facts(stored: StoredRun, config: RunConfig, record: Record | None) -> dict[
         "run": config.hash,
         "folder": str(stored.path),
         "seed": config.seed,
-        "state": "finished" if record else _state(stored, config),
+        "state": _state(stored, config) if isinstance(stored, RunFolder) and not record else "finished",
         "fitted": record and record.fitted,
         "scale": scale,
         "exact": record and record.exact(scale),
@@ -116,7 +117,7 @@ def _facts(stored: StoredRun, config: RunConfig, record: Record | None) -> dict[
     }
 
 
-def _state(stored: StoredRun, config: RunConfig) -> str:
+def _state(stored: RunFolder, config: RunConfig) -> str:
     """Return why a run is not finished: that it has failed, or how far its checkpoints go."""
     if stored.failure_path.exists():
         return "failed"
