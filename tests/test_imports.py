@@ -9,8 +9,8 @@ import ldhd
 
 SOURCE = Path(ldhd.__file__).parent
 LEVELS = [
-    {"seeds", "names", "parsing", "process", "statistics"},
-    {"files", "lease"},
+    {"seeds", "parsing", "process", "statistics"},
+    {"names", "files", "lease"},
     {"tensors"},
     {"boolean", "tasks", "positions"},
     {"model"},

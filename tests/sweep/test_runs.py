@@ -250,7 +250,7 @@ class TestCommand:
             (["absent.toml"], "No such file"),
             (["."], "Is a directory"),
             (["bad.toml"], "bad.toml is no TOML"),
-            (["long.toml"], "copy absolute seed 0: copy at scale 9999 does not fit absolute"),
+            (["long.toml"], "copy absolute seed 0: copy at scale 2000 does not fit absolute"),
             (["good.toml", "--on", "moon"], "unknown place to run 'moon'; choose from local"),
             (["good.toml", "--retries", "-1"], "--retries"),
             (["good.toml", "--out", "bad.toml/runs"], "Not a directory"),
@@ -260,7 +260,7 @@ class TestCommand:
         monkeypatch.chdir(tmp_path)
         (tmp_path / "good.toml").write_text('tasks = ["copy"]\npositions = ["rpe"]')
         (tmp_path / "bad.toml").write_text("tasks")
-        (tmp_path / "long.toml").write_text('tasks = ["copy"]\npositions = ["rpe", "absolute"]\ntest_scales = 9999')
+        (tmp_path / "long.toml").write_text('tasks = ["copy"]\npositions = ["rpe", "absolute"]\ntest_scales = 2000')
         code, out, err = self.call(capsys, *arguments)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert message in err

@@ -116,10 +116,15 @@ def answers(model: GPT, prompts: Sequence[str], longest: int) -> list[str]:
     return written
 
 
-def _batch_size(model: GPT, longest: int) -> int:
-    """Return how many strings of a length are decoded at once; ValueError if one does not fit into memory."""
+def check_decoding(model: GPT, longest: int) -> None:
+    """Raise ValueError if decoding a string of so many tokens does not fit into memory."""
     if not model.reads_prompts_once:  # logits, position terms and weights of all pairs
         check_memory(3 * model.config.heads * longest**2, f"attention over {longest} tokens", bytes_each=4)
+
+
+def _batch_size(model: GPT, longest: int) -> int:
+    """Return how many strings of a length are decoded at once; ValueError if one does not fit into memory."""
+    check_decoding(model, longest)
     if longest > READ_AT_ONCE and model.reads_prompts_once:
         return 1  # without padding a prompt is read part by part
     # the last layer computes only the last token of a prompt: with one layer no pairs of its tokens are needed

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from ldhd import seeds
 from ldhd.boolean.memory import check_memory
 from ldhd.evaluate import ScaleResult, evaluate
+from ldhd.evaluate.accuracy import check_decoding
 from ldhd.evaluate.trace import check_trace
 from ldhd.experiments.config import RunConfig, device_name
 from ldhd.experiments.folder import RunFolder
@@ -133,13 +134,14 @@ def common_folder(runs: Sequence[Path]) -> Path:
 def check(config: RunConfig) -> None:
     """Raise ValueError for a config that could only fail later.
 
-    Its device is absent, its strings do not fit, or its model, a batch or the trace would take too much memory.
+    Its device is absent, its strings do not fit, or its model, a batch, decoding or the trace takes too much memory.
     """
     check_device(config.device)
     task = run_task(config)
-    position = _outline(config, TRAINED).position
-    _check_fits(position, task, config.seen_scales, training=True)
-    _check_fits(position, task, config.test_scales, training=False)
+    model = _outline(config, TRAINED)
+    _check_fits(model.position, task, config.seen_scales, training=True)
+    _check_fits(model.position, task, config.test_scales, training=False)
+    check_decoding(model, _longest(task, max(config.test_scales)))
     check_trace(config.model_options, _longest(task, trace_scale(config)))
     if config.device == "cpu" and config.model_options.architecture == "transformer":
         _check_batch(config, task)
