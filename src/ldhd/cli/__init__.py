@@ -72,7 +72,7 @@ def _exit_code(error: BaseException, command: str) -> int | None:
         print(f"ldhd: {one_line(str(error))}; the same command goes on from there: {command}", file=sys.stderr)
         return 130
     if hasattr(error, "format_message"):  # typer's own errors, whichever click it carries
-        message = error.format_message()
+        message = f"{error.format_message()}{_value_of(error)}"
     else:
         message = describe(error)
         if message is None:
@@ -80,3 +80,9 @@ def _exit_code(error: BaseException, command: str) -> int | None:
     if os.environ.get("RANK", "0") == "0" or isinstance(error, LostPeerError):  # of torchrun's processes the first
         print(f"ldhd: error: {one_line(message)}", file=sys.stderr)
     return 2
+
+
+def _value_of(error: BaseException) -> str:
+    """Return `, got 'many'` for the value of an option that typer, through pydantic, could not take."""
+    errors = getattr(error.__cause__, "errors", None)
+    return f", got {errors()[0]['input']!r}" if errors is not None else ""

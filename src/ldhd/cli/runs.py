@@ -64,7 +64,7 @@ def certify(
 
 def list_(
     folders: Annotated[
-        list[Path] | None, Argument(metavar="[FOLDER]...", help="Folders of runs, or of such folders; runs by default.")
+        list[Path] | None, Argument(metavar="FOLDER", help="Folders of runs, or of such folders; runs by default.")
     ] = None,
     where: Annotated[
         list[str] | None,
@@ -86,7 +86,7 @@ def list_(
 
 def compare(
     runs: Annotated[
-        list[Path], Argument(metavar="RUN RUN...", help="Folders of finished runs, or STUDY/HASH of a packed study.")
+        list[Path], Argument(metavar="RUN", help="Folders of finished runs, or STUDY/HASH of a packed study.")
     ],
     as_json: Json = False,
 ) -> None:

@@ -100,9 +100,7 @@ def design(
 
 
 def verify(
-    claims: Annotated[
-        list[str] | None, Argument(metavar="[CLAIM]...", help="Such as theorem-2; all by default.")
-    ] = None,
+    claims: Annotated[list[str] | None, Argument(metavar="CLAIM", help="Such as theorem-2; all by default.")] = None,
     figures: Annotated[
         Path | None, output_path(metavar="FOLDER", help="Also draw the pictures of the theory here.")
     ] = None,
@@ -124,7 +122,7 @@ def verify(
 def tasks(
     task: Annotated[
         str | None,
-        Argument(metavar="[TASK]", help="A task or module:Class; all by default.", autocompletion=task_names),
+        Argument(metavar="TASK", help="A task or module:Class; all by default.", autocompletion=task_names),
     ] = None,
     scale: Annotated[int, Option(min=1, max=100_000, help="Scale of the examples.")] = 3,
     count: Annotated[int, Option(min=1, max=100_000, help="How many examples of one task.")] = 3,
@@ -148,7 +146,7 @@ def positions(as_json: Json = False) -> None:
 def bench(
     names: Annotated[
         list[str] | None,
-        Argument(metavar="[NAME]...", help="all, wht, attention, length, step, peers, decode, start, seeds or sweep."),
+        Argument(metavar="NAME", help="all, wht, attention, length, step, peers, decode, start, seeds or sweep."),
     ] = None,
     threads: Annotated[
         int | None, Option(min=1, max=1024, help="Threads to compute with; all cores by default.")

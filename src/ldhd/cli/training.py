@@ -136,7 +136,7 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         Argument(
-            metavar="[FIGURE]...",
+            metavar="FIGURE",
             help="Such as fig2a, fig2 for all its panels, record, or all of the paper.",
             autocompletion=preset_names,
         ),
@@ -223,7 +223,7 @@ def protocol(
 
 def extend(
     context: Context,
-    folders: Annotated[list[Path], Argument(metavar="RUN...", help="Folders of finished runs, such as runs/1a2b3c.")],
+    folders: Annotated[list[Path], Argument(metavar="RUN", help="Folders of finished runs, such as runs/1a2b3c.")],
     steps: Annotated[int, Option(min=1, max=10**12, help="Training steps in all.")],
     schedule_steps: Annotated[
         int | None, Option(min=1, max=10**12, help="Length of the cosine; the steps in all by default.")
