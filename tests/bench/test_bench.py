@@ -9,7 +9,7 @@ import torch
 from contracts.formulas import random_anchor, rpe_square_by_loops
 from ldhd.bench import BENCHMARKS, Case
 from ldhd.bench.attention import EMBEDDINGS, LONG_EMBEDDINGS, attention_cases, dense_formula, length_cases
-from ldhd.bench.decode import decode_cases
+from ldhd.bench.decode import decode_cases, far_cases
 from ldhd.bench.hugging_face import same_gpt2
 from ldhd.bench.memory import peak_memory
 from ldhd.bench.peers import peers_cases
@@ -69,6 +69,13 @@ def test_step_and_decoding_at_small_sizes(monkeypatch):
     assert len(steps) == 2 * (2 * (len(opponents) - 1) + 1) + 1
     decoded = decode_cases(("tiny",), ((3, 4),), rounds=2)
     assert [case.case.split(", ")[1] for case in decoded] == ["absolute", "rpe-square", "latent-window"]
+
+
+def test_decoding_after_long_strings_needs_no_more_memory():
+    cases = {(case.measure, case.shape): case.ratio for case in far_cases((100, 800, 1600), rounds=1)}
+    assert {measure for measure, _ in cases} == {"cost", "memory", "exponent"}
+    assert cases["memory", "after 800 tokens"] == cases["memory", "after 1600 tokens"] == 1
+    assert cases["exponent", "100 to 1600 tokens"] < 1.05
 
 
 def test_seeds_start_and_length_at_small_sizes():

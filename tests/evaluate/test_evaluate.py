@@ -1,11 +1,13 @@
 """Decoding and scoring, against a model that knows the answers."""
 
+from functools import partial
+
 import pytest
 import torch
 
-from ldhd.evaluate import decode as decode_module
+from ldhd.bench.memory import peak_memory
 from ldhd.evaluate import evaluate, greedy, score, trace
-from ldhd.evaluate.accuracy import answers
+from ldhd.evaluate.accuracy import answers, decoding_memory
 from ldhd.evaluate.decode import pad
 from ldhd.experiments import make_config
 from ldhd.experiments.loading import new_model
@@ -163,17 +165,20 @@ def test_trace_leaves_no_hooks_behind():
     assert not any(module._forward_hooks for module in model.modules())
 
 
-@pytest.mark.parametrize("position", ["latent-window", "rpe-square", "rope"])
-def test_long_prompts_are_read_part_by_part_with_the_same_result(monkeypatch, position):
-    config = make_config("copy", position, model="small", settings={"model.layers": 1})
-    model = new_model(config)
-    prompts = [encode(COPY.sample(40, torch.Generator().manual_seed(seed)).prompt) for seed in range(3)]
-    whole = greedy(model, prompts, 20)
-    monkeypatch.setattr(decode_module, "READ_AT_ONCE", 7)
-    assert greedy(model, prompts, 20) == whole
-
-
-def test_what_does_not_fit_into_memory_is_refused_before_it_starts():
-    model = new_model(make_config("copy", "rope", settings={"model.layers": 2}))
-    with pytest.raises(ValueError, match="attention over 200002 tokens would need"):
+@pytest.mark.parametrize(
+    ("position", "layers"), [("rope", 2), ("rpe-absolute", 1), ("rpe-square+rpe-absolute", 1), ("rpe-square", 2)]
+)
+def test_what_does_not_fit_into_memory_is_refused_before_it_starts(position, layers):
+    model = new_model(make_config("copy", position, model="small", settings={"model.layers": layers}))
+    with pytest.raises(ValueError, match="decoding a string of 200002 tokens would need"):
         answers(model, ["b" + "1" * 100_000 + "="], 100_000)
+
+
+@pytest.mark.parametrize("position", ["latent-window", "rope", "rpe-square", "none"])
+def test_memory_of_decoding_grows_with_the_length_as_estimated(position):
+    """With one layer no tensor has an entry for each pair of tokens, not even while the prompt is read."""
+    model = new_model(make_config("copy", position, model="small", settings={"model.layers": 1}))
+    needed = [peak_memory(partial(greedy, model, [encode("b" + "1" * n + "=")], 9)) for n in (500, 2000)]
+    assert needed[1] < 4.2 * needed[0]
+    estimates = [decoding_memory(model, n + 11) for n in (500, 2000)]
+    assert all(estimate / 3 < own < estimate for own, estimate in zip(needed, estimates, strict=True))

@@ -1,19 +1,24 @@
 """The latent window."""
 
 import itertools
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 
 from contracts.formulas import rpe_absolute_by_loops, rpe_square_by_loops
 from contracts.position import PositionContract, bias_of, causal
+from ldhd.bench.memory import peak_memory
+from ldhd.evaluate.decode import pad
 from ldhd.experiments.parts import position_options
-from ldhd.model import GPT, ModelConfig
+from ldhd.model import GPT, ModelConfig, attention
+from ldhd.model.packing import last_tokens
 from ldhd.positions import LatentWindow, latent_window
-from ldhd.positions.context import Context
+from ldhd.positions.context import Context, Nearby
 from ldhd.positions.latent_window import BEYOND, OUTSIDE
-from ldhd.tasks.tokens import VOCABULARY_SIZE, encode
+from ldhd.tasks.tokens import CHARACTERS, VOCABULARY_SIZE, encode
 
 
 class TestLatentWindow(PositionContract):
@@ -109,3 +114,73 @@ class TestLatentWindowFromTheStart(PositionContract):
     def test_another_word_is_refused(self):
         with pytest.raises(ValueError, match=r"absolute: .*valid boolean or .*'start'"):
             position_options("latent-window", {"absolute": "end"})
+
+
+RECIPE = {"position_only": True, "sharpen": 5.0, "null_lead": 1.0}
+LOGARITHMIC = {"position_only": True, "log_length": True, "log_length_reference": 2, "sharpen": 3.0}
+CONTENT = {"sharpen": 4.0}
+TEXTS = ("b90417053486+52632984=26804", "b1+2=", "b314159265358979323+2=", "b5*314159=", "b=")
+
+
+def with_anchors(anchors, **options):
+    """A model of one layer with a null key, each head of which has the given tokens for anchors."""
+    torch.manual_seed(3)
+    window, absolute = options.pop("window", 1), options.pop("absolute", False)
+    model = GPT(
+        ModelConfig(layers=1, heads=len(anchors), dimension=32, weight_std=0.4, null_key=True, **options),
+        VOCABULARY_SIZE,
+        lambda *size: LatentWindow(*size, window=window, absolute=absolute, table_std=1.0),
+    ).eval()
+    hidden = model.blocks[0].attention_norm(model.tokens.weight).detach()
+    wanted = torch.tensor([[1.0 if token in own else -1.0 for own in anchors] for token in CHARACTERS])
+    model.position.anchor.key.weight.data = torch.linalg.lstsq(hidden[: len(wanted)], wanted).solution.T
+    return model
+
+
+@contextmanager
+def noted_terms(model, few):
+    """Note of each position term of a model whether it is of few keys."""
+    position = model.position
+    with pytest.MonkeyPatch.context() as patch:
+
+        def bias(*arguments, original=position.bias):
+            found = original(*arguments)
+            few.append(isinstance(found, Nearby))
+            return found
+
+        patch.setattr(position, "bias", bias)
+        yield
+
+
+@pytest.mark.parametrize("absolute", [False, True, "start"])
+@pytest.mark.parametrize(("window", "options"), [(1, RECIPE), (3, RECIPE), (1, LOGARITHMIC), (2, CONTENT)])
+def test_decoding_by_window_is_decoding_by_all_keys(absolute, window, options, monkeypatch):
+    """Of rows of unequal length, token by token, also where a digit is an anchor, and as without a cache."""
+    model = with_anchors(["b+*=", "=", "b+*=7", "+"], window=window, absolute=absolute, **options)
+    for rows in (TEXTS, TEXTS[:1]):
+        tokens, valid = pad([encode(text) for text in rows], "left", torch.device("cpu"))
+        found = []
+        for negligible in (attention.NEGLIGIBLE, 1e9):  # the second one leaves no key out
+            monkeypatch.setattr(attention, "NEGLIGIBLE", negligible)
+            cache, few = model.new_cache(), []
+            with noted_terms(model, few):
+                logits = [model(tokens, valid, cache, last_tokens(len(tokens), tokens.shape[1], tokens.device))]
+                logits += [model(torch.full((len(tokens), 1), t), None, cache)[:, 0] for t in encode("123+4=567e890")]
+            found.append(torch.stack(logits))
+            # all keys are scored where contents count, and where each padded row has a log-length of its own
+            needed = options is CONTENT or (options is LOGARITHMIC and len(rows) > 1)
+            assert any(few) == (negligible < 1e9 and not needed)
+        assert torch.allclose(*found, atol=2e-4)
+        for row, text in enumerate(rows):
+            alone = model(torch.tensor([encode(text + "123+4=567e890")]))[0, len(text) - 1 :]
+            assert torch.allclose(found[0][:, row], alone, atol=2e-4)
+
+
+def test_decoding_a_token_takes_as_much_memory_at_any_length():
+    model = with_anchors(["b=", "="], **RECIPE)
+    needed = []
+    for length in (300, 3000):
+        cache, tokens = model.new_cache(), torch.tensor([encode("b" + "1" * length)])
+        model(tokens, None, cache, last_tokens(1, length + 1, tokens.device))
+        needed.append(peak_memory(partial(model, torch.tensor([[1]]), None, cache)))
+    assert needed[0] == needed[1]

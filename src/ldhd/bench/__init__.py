@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ldhd.bench.attention import attention_cases, length_cases
-from ldhd.bench.decode import decode_cases
+from ldhd.bench.decode import decoding_cases
 from ldhd.bench.peers import peers_cases
 from ldhd.bench.ratio import Case
 from ldhd.bench.seeds import seeds_cases
@@ -19,7 +19,7 @@ BENCHMARKS: dict[str, Callable[[], list[Case]]] = {
     "length": length_cases,
     "step": step_cases,
     "peers": peers_cases,
-    "decode": decode_cases,
+    "decode": decoding_cases,
     "start": start_cases,
     "seeds": seeds_cases,
     "sweep": sweep_cases,

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from ldhd import seeds
 from ldhd.boolean.memory import check_memory
-from ldhd.evaluate.decode import READ_AT_ONCE, greedy
+from ldhd.evaluate.decode import greedy
 from ldhd.model import GPT
 from ldhd.statistics import wilson
 from ldhd.tasks import Instance, Task
@@ -118,17 +118,23 @@ def answers(model: GPT, prompts: Sequence[str], longest: int) -> list[str]:
 
 def check_decoding(model: GPT, longest: int) -> None:
     """Raise ValueError if decoding a string of so many tokens does not fit into memory."""
-    if not model.reads_prompts_once:  # logits, position terms and weights of all pairs
-        check_memory(3 * model.config.heads * longest**2, f"attention over {longest} tokens", bytes_each=4)
+    check_memory(decoding_memory(model, longest), f"decoding a string of {longest} tokens", bytes_each=1)
+
+
+def decoding_memory(model: GPT, longest: int) -> int:
+    """Return about how many bytes are needed to decode one string, whose length with its answer is `longest`."""
+    config = model.config
+    if model.needs_pairs:  # logits, position terms and weights
+        return 4 * 3 * config.heads * longest**2
+    # while a prompt is read: hidden states, their norm and their values; then keys and values, with room to grow; and
+    # what an embedding finds out about each token in each head
+    return 4 * longest * (16 * config.dimension + 32 * config.heads)
 
 
 def _batch_size(model: GPT, longest: int) -> int:
     """Return how many strings of a length are decoded at once; ValueError if one does not fit into memory."""
     check_decoding(model, longest)
-    if longest > READ_AT_ONCE and model.reads_prompts_once:
-        return 1  # without padding a prompt is read part by part
-    # the last layer computes only the last token of a prompt: with one layer no pairs of its tokens are needed
-    pairs = longest * (KEPT_FOR_TOKEN if model.reads_prompts_once else max(longest, KEPT_FOR_TOKEN))
+    pairs = longest * (max(longest, KEPT_FOR_TOKEN) if model.needs_pairs else KEPT_FOR_TOKEN)
     return max(1, min(LARGEST_BATCH, LARGEST_ATTENTION // pairs))
 
 

@@ -14,9 +14,6 @@ from ldhd.tasks.tokens import PADDING, encode
 END = encode("e")[0]
 Padding = Literal["left", "right"]
 
-READ_AT_ONCE = 4096
-"""The longest part of a prompt that a model of one layer reads at once."""
-
 
 @torch.inference_mode()
 def greedy(
@@ -61,10 +58,6 @@ def _cached(model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, devic
     tokens, valid = pad(prompts, "left", device)
     padding = None if len(set(map(len, prompts))) == 1 else valid
     cache = model.new_cache()
-    # which keys each token may attend to is a table that would grow as n^2 with a prompt that is read at once
-    while padding is None and model.reads_prompts_once and tokens.shape[1] > READ_AT_ONCE:
-        part, tokens = tokens[:, :READ_AT_ONCE], tokens[:, READ_AT_ONCE:]
-        model(part, None, cache, last_tokens(len(part), part.shape[1], device))
     packing: Packing | None = last_tokens(len(prompts), tokens.shape[1], device)
     written: list[Tensor] = []
     ended = torch.zeros(len(prompts), dtype=torch.bool, device=device)

@@ -13,6 +13,7 @@ from ldhd.hf.configuration import LdhdConfig
 from ldhd.hf.positions import factory_by_name, fill
 from ldhd.model.config import ModelConfig
 from ldhd.model.gpt import GPT
+from ldhd.model.packing import last_tokens
 from ldhd.positions import Position
 
 
@@ -64,9 +65,14 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
         # which of the newest tokens are not padding
         valid = None if attention_mask is None else attention_mask[:, -input_ids.shape[1] :].to(torch.bool)
         penalties: list[Tensor] = []
-        logits = self.gpt(input_ids, valid, None if cache is None else cache.state, penalties=penalties)
-        kept = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
-        logits = logits[:, kept]
+        if cache is not None and isinstance(logits_to_keep, int) and logits_to_keep == 1:
+            # `generate` wants the last token's successor alone: no table of all pairs is needed to read a prompt
+            packing = last_tokens(*input_ids.shape, input_ids.device)
+            logits = self.gpt(input_ids, valid, cache.state, packing)[:, None]
+        else:
+            logits = self.gpt(input_ids, valid, None if cache is None else cache.state, penalties=penalties)
+            kept = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
+            logits = logits[:, kept]
         loss = None
         if labels is not None:
             loss = self.loss_function(logits=logits, labels=labels, vocab_size=self.config.vocab_size, **rest)

@@ -18,13 +18,16 @@ from torch.utils.checkpoint import checkpoint
 from ldhd.model.config import ModelConfig
 from ldhd.positions import Position
 from ldhd.positions.cache import append
-from ldhd.positions.context import Context
+from ldhd.positions.context import Context, Nearby
 
 FUSED_FROM = 768
 """Queries from which on torch's fused attention is faster on a CPU, for embeddings that add nothing to the logits."""
 
 CHUNKED_FROM = 2**28
 """Pairs of positions, over all heads and strings, from which on whole strings are attended to in chunks of queries."""
+
+NEGLIGIBLE = 50.0
+"""How far below the null key a logit has no weight: 10^10 such keys together have 2e-12 of its weight."""
 
 FAST_COLUMNS = 16
 """With fewer columns torch's softmax takes ten times as long on a CPU, so that there are always as many."""
@@ -96,6 +99,14 @@ class AttentionWeights(nn.Module):
         if context.all_visible:
             return factor * math.log1p(context.keys) / self.reference
         return factor * context.visible[..., -queries:, :].sum(-1, keepdim=True).log1p() / self.reference
+
+    def negligible(self, q: Float[Tensor, "H d"], k: Float[Tensor, "H d"], context: Context) -> float:
+        """Return `Context.negligible` where all queries are q and all keys are k; infinity without a null key."""
+        factor = self.factor(context, 1, 1)
+        if self.null_key is None or self.ssmax is not None or isinstance(factor, Tensor):
+            return math.inf
+        ahead = float((q * (k - self.null_key[..., 0])).sum(-1).max()) - self.null_lead
+        return ahead + NEGLIGIBLE / factor
 
     def plain(self) -> bool:
         """Whether the weights are a softmax of scaled logits and nothing more, and no hook reads them."""
@@ -188,6 +199,8 @@ class Attention(nn.Module):
         k, v = (append(cache, name, own, -2, context.keys) for name, own in (("k", k), ("v", v)))
         if queries < new and self.position.some_queries:
             q = q[..., new - queries :, :]
+        if cache is not None and q.shape[-2] == 1 and self.constants is not None:
+            context = replace(context, negligible=self.weights.negligible(q[0, :, 0], k[0, :, 0], context))
         mixed = self._chunked(q, k, v, context)[..., -queries:, :]
         return mixed.transpose(1, 2).reshape(strings * queries, -1)
 
@@ -210,6 +223,9 @@ class Attention(nn.Module):
 
     def _mixed(self, q: Tensor, k: Tensor, v: Tensor, context: Context) -> Float[Tensor, "B H q d"]:
         bias = self.position.bias(q, k, context)
+        if isinstance(bias, Nearby):
+            k, v, context = bias.select(k), bias.select(v), replace(context, all_visible=True)
+            bias = bias.term
         if self.weights.ssmax is not None:
             q, bias = q * self.weights.ssmax, bias * self.weights.ssmax if isinstance(bias, Tensor) else bias
         dropped = self.dropout if context.exploring else 0.0

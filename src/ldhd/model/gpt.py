@@ -19,7 +19,7 @@ from ldhd.model.gelu import GELU
 from ldhd.model.packing import Packing, everything
 from ldhd.model.recurrent import LSTM, StateSpace
 from ldhd.positions import Position
-from ldhd.positions.context import Context
+from ldhd.positions.context import Context, causal
 
 MIXERS: dict[str, type[Attention] | type[LSTM] | type[StateSpace]] = {
     "transformer": Attention,
@@ -138,8 +138,10 @@ class GPT(nn.Module):
         """
         with torch.set_grad_enabled(torch.is_grad_enabled() and cache is None):
             exploring = self.training if exploring is None else exploring
+            # where a prompt is read for its last token alone, a table of all pairs is not needed
+            last = cache is not None and packing is not None and self.reads_prompts_once
             context = replace(
-                self._context(tokens, valid, cache),
+                self._context(tokens, valid, cache, last),
                 tokens=tokens,
                 exploring=exploring,
                 generator=generator,
@@ -190,10 +192,18 @@ class GPT(nn.Module):
         """Whether decoding computes the attention of the last token of a prompt only, not that of all pairs."""
         return len(self.blocks) == 1 and self.position.some_queries
 
+    @property
+    def needs_pairs(self) -> bool:
+        """Whether decoding takes memory that grows with the square of the length."""
+        return not self.reads_prompts_once or self.position.needs_pairs
+
     def _context(
-        self, tokens: Int[Tensor, "B q"], valid: Bool[Tensor, "B q"] | None, cache: DecodingCache | None
+        self, tokens: Int[Tensor, "B q"], valid: Bool[Tensor, "B q"] | None, cache: DecodingCache | None, last: bool
     ) -> Context:
-        """Return the positions of the new tokens and which keys they may attend to; the cache counts them as seen."""
+        """Return the positions of the new tokens and which keys they, or the last, may attend to.
+
+        The cache counts the new tokens as seen.
+        """
         (batch, queries), seen = tokens.shape, 0 if cache is None else cache.seen
         keys = seen + queries
         every = valid if cache is None else _valid_so_far(cache, valid, tokens)
@@ -201,13 +211,13 @@ class GPT(nn.Module):
             cache.seen, cache.valid = keys, every
         one = torch.ones(1, 1, dtype=torch.bool, device=tokens.device)
         if every is not None:
-            return Context((every.cumsum(1) - 1).clamp(min=0)[:, seen:], every[:, seen:], _visible(every, queries))
-        valid = one.expand(batch, queries)
-        if queries == 1:
-            position = torch.full((1, 1), seen, device=tokens.device).expand(batch, 1)
-            return Context(position, valid, one.expand(1, 1, 1, keys), all_visible=True)
+            visible = every[:, None, None, :] if last else causal(every, queries)
+            return Context((every.cumsum(1) - 1).clamp(min=0)[:, seen:], every[:, seen:], visible)
+        valid, positions = one.expand(batch, queries), torch.arange(seen, keys, device=tokens.device)
+        if queries == 1 or last:
+            return Context(positions.expand(batch, queries), valid, one.expand(1, 1, 1, keys), all_visible=True)
         key = torch.arange(keys, device=tokens.device)
-        return Context(key[seen:].expand(batch, queries), valid, (key <= key[seen:, None])[None, None])
+        return Context(positions.expand(batch, queries), valid, (key <= positions[:, None])[None, None])
 
     def new_cache(self) -> DecodingCache:
         return DecodingCache([{} for _ in self.blocks], [{} for _ in self.blocks])
@@ -231,13 +241,6 @@ class GPT(nn.Module):
                     nn.init.zeros_(module.bias)
             elif isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=std)
-
-
-def _visible(valid: Bool[Tensor, "B k"], queries: int) -> Bool[Tensor, "B 1 q k"]:
-    """Causal, without padding; a padding token sees itself, so that no row is empty."""
-    key = torch.arange(valid.shape[1], device=valid.device)
-    query = key[valid.shape[1] - queries :, None]
-    return (key <= query) & (valid[:, None, None, :] | (key == query))
 
 
 def _valid_so_far(

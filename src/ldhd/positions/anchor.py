@@ -99,7 +99,7 @@ class PairScored(Anchor):
         """Return the scores of all pairs, visible or not."""
 
     def forward(self, q: Queries, k: Keys, context: Context) -> Anchors:
-        scores = full_precision(self.scores(q, k, context)).masked_fill_(~context.visible, -torch.inf)
+        scores = full_precision(self.scores(q, k, context)).masked_fill_(~context.every_row(), -torch.inf)
         distances = _distances(scores) if self.is_hard(context) else None
         return Anchors(context.new, context.keys, pair_scores=scores, distances=distances)
 

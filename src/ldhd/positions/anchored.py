@@ -40,6 +40,10 @@ class Anchored(Position):
         self.anchor = ANCHORS[projections](dimension, heads, anchor_scale, hard)
         self.table = nn.Parameter(table_std * torch.randn(heads, self.rows(max_distance), self.head_dimension))
 
+    @property
+    def needs_pairs(self) -> bool:
+        return True
+
     @staticmethod
     @abstractmethod
     def rows(max_distance: int) -> int:

@@ -1,5 +1,6 @@
 """What a position embedding may use besides queries and keys."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,8 +26,9 @@ class Context:
     """Position of each new token, counted from 0 among the tokens that are not padding."""
     valid: Bool[Tensor, "B n"]
     """Which of the new tokens are not padding."""
-    visible: Bool[Tensor, "#B 1 n k"]
-    """Which keys each new token may attend to. A padding token sees itself, so that no row is empty."""
+    visible: Bool[Tensor, "#B 1 #n k"]
+    """Which keys each new token may attend to. A padding token sees itself, so that no row is empty. Where a prompt is
+    read for its last token alone, there is only the row of that token."""
     all_visible: bool = False
     """Whether every new token may attend to every key, as in decoding token by token without padding."""
     hidden: Float[Tensor, "B n D"] | None = None
@@ -42,16 +44,25 @@ class Context:
     """Source of all random numbers; None is torch's global stream."""
     penalties: list[Tensor] | None = None
     """Collects scalar terms that are to be added to the loss; None if nobody adds them."""
+    negligible: float = math.inf
+    """By how much a logit has to be lowered for its key to have no weight beside the null key, where one query decodes,
+    so that an embedding may return `Nearby`; infinite where that is not known."""
 
     @property
     def new(self) -> int:
         """The number of new tokens, padding included."""
-        return self.visible.shape[-2]
+        return self.valid.shape[1]
 
     @property
     def keys(self) -> int:
         """The number of tokens seen so far, the new ones and padding included."""
         return self.visible.shape[-1]
+
+    def every_row(self) -> Bool[Tensor, "#B 1 n k"]:
+        """Return `visible` with the rows of all new tokens, a table of n x k."""
+        if self.visible.shape[-2] == self.new:
+            return self.visible
+        return causal(self.visible[:, 0, 0], self.new)
 
     def up_to(self, length: int, strings: int | None = None) -> "Context":
         """Return the context of the first tokens of all strings, or of some of them, where there is no cache."""
@@ -72,6 +83,29 @@ class Context:
         valid = torch.ones(1, 1, dtype=torch.bool, device=hidden.device).expand(batch, length)
         visible = (index <= index[:, None])[None, None]
         return Context(index.expand(batch, length), valid, visible, hidden=hidden, **rest)
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """The position term of one query for the few keys that are not hidden from it; the number m of columns is the
+    largest of all heads."""
+
+    index: Int[Tensor, "B H m"]
+    """Where the keys are; anything where a head sees fewer."""
+    term: Float[Tensor, "B H 1 m"]
+    """What is added to their logits; -inf where a head sees fewer."""
+
+    def select(self, x: Float[Tensor, "B H k d"]) -> Float[Tensor, "B H m d"]:
+        """Return the rows of these keys."""
+        return x.gather(-2, self.index[..., None].expand(-1, -1, -1, x.shape[-1]))
+
+
+def causal(valid: Bool[Tensor, "B k"], queries: int) -> Bool[Tensor, "B 1 q k"]:
+    """Return which keys the last tokens may attend to: those up to them without padding; a padding token sees itself,
+    so that no row is empty."""
+    key = torch.arange(valid.shape[1], device=valid.device)
+    query = key[valid.shape[1] - queries :, None]
+    return (key <= query) & (valid[:, None, None, :] | (key == query))
 
 
 def key_positions(visible: Bool[Tensor, "#B 1 n k"]) -> Int[Tensor, "#B k"]:

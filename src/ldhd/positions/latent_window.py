@@ -5,12 +5,12 @@ from typing import Literal
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ldhd.positions.anchor import RecentAnchor, natural_distances
 from ldhd.positions.cache import append, append_rows
-from ldhd.positions.context import Context, Keys, Queries
+from ldhd.positions.context import Cache, Context, Keys, Nearby, Queries
 from ldhd.positions.kernels.long_square import is_long, long_square, none_of_last, own_weights
 from ldhd.positions.kernels.precision import full_precision
 from ldhd.positions.kernels.square import look_up, square
@@ -19,6 +19,9 @@ from ldhd.positions.tables import table_scores
 
 BEYOND = 20.0
 """How far the logits of keys outside the window are lowered in a test."""
+
+OPEN = 2**62
+"""The end of a segment that has not ended yet."""
 
 ONE_PRODUCT = 32
 """Up to this length one product with every distance is faster than one with those inside the window."""
@@ -38,7 +41,8 @@ class LatentWindow(Position):
     Here they are hidden. If the delimiters are the anchors, a query sees as many keys at every length, in the
     same classes, and what was learned on short instances is all there is to a long one.
 
-    In a test anchors are hard, and keys outside the window are penalised by `BEYOND`. In the exploratory phase of
+    In a test anchors are hard, and keys outside the window are penalised by `BEYOND`; in decoding they are left out
+    where that makes no difference, so that a token costs as much at any length. In the exploratory phase of
     training anchors are soft, and keys outside the window are penalised by a random amount from 0 to `BEYOND`, one for
     each sequence: if they were always hidden, they could not teach the anchors where to be; if they never were, the
     model would rely on them. Anchors that occur several times in their string are penalised with weight `unique`
@@ -85,7 +89,7 @@ class LatentWindow(Position):
         )
         self.table = nn.Parameter(table_std * torch.randn(heads, 2 * window + 1, self.head_dimension))
 
-    def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
+    def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"] | Nearby:
         anchors, cache = self.anchor(q, k, context), context.cache
         scores = full_precision(table_scores(q, self.table))
         beyond = self._beyond(q, context)
@@ -96,6 +100,11 @@ class LatentWindow(Position):
             own = anchors.distances[..., -q.shape[-2] :]
             if self.absolute:
                 own = torch.cat([own[:, : self.heads // 2], torch.zeros_like(own[:, self.heads // 2 :])], dim=1)
+            if cache is not None:
+                starts, ends = _segments(cache, anchors.distances, context)
+                few = starts.shape[-1] * (2 * self.window + 1) < anchors.keys
+                if few and context.negligible <= BEYOND:
+                    return self._nearby(scores[..., 1:-1].to(q.dtype), own, starts, ends.clamp(max=anchors.keys))
             format_keys = (every == 0)[..., None, :]
             return (look_up(scores, own, every) + beyond * format_keys).to(q.dtype)
         if cache is None and is_long(scores, anchors.keys):
@@ -104,6 +113,18 @@ class LatentWindow(Position):
             return (self._long(scores, own) + beyond * own[..., None, :]).to(q.dtype)
         every = append_rows(cache, "rows", anchors.rows())
         return (self._soft(scores, every) + beyond * every[..., None, :, -1]).to(q.dtype)
+
+    def _nearby(
+        self, scores: Tensor, own: Int[Tensor, "B H 1"], starts: Int[Tensor, "B H s"], ends: Int[Tensor, "B H s"]
+    ) -> Nearby:
+        """Return the keys inside the window of one query: in each segment those whose place is near its own."""
+        places = own + torch.arange(self.window, -self.window - 1, -1, device=own.device)
+        index = starts[..., None] + places[..., None, :]
+        hidden = (places[..., None, :] < 1) | (index >= ends[..., None])
+        return Nearby(
+            index.masked_fill(hidden, 0).flatten(-2),
+            scores.expand(*index.shape).masked_fill(hidden, -torch.inf).flatten(-2)[..., None, :],
+        )
 
     def _beyond(self, q: Queries, context: Context) -> Float[Tensor, "#B 1 1 1"]:
         """Return what is added to the logits of keys outside the window."""
@@ -165,3 +186,24 @@ class LatentWindow(Position):
             return (Reading(anchored=True),)
         other = Reading(" from the start", 1) if self.absolute == "start" else Reading(", of the key", 1, anchored=True)
         return Reading(component=0, anchored=True), other
+
+
+def _segments(
+    cache: Cache, distances: Int[Tensor, "B H n"], context: Context
+) -> tuple[Int[Tensor, "B H s"], Int[Tensor, "B H s"]]:
+    """Return where the segments of each head start, which is at an anchor, and where they end, up to the new tokens.
+
+    A head that has fewer segments than others has empty ones. `distances` are those of the new tokens to their anchors.
+    """
+    new = (distances == 0) & context.valid[:, None]
+    count = int(new.sum(-1).amax())
+    if count:
+        places = torch.arange(context.keys - context.new, context.keys, device=distances.device)
+        starts = torch.where(new, places, OPEN).topk(count, largest=False, sorted=True).values
+        ends = torch.cat([starts[..., 1:], torch.full_like(starts[..., :1], OPEN)], dim=-1)
+        ends = torch.where(starts < OPEN, ends, 0)
+        if "starts" in cache:
+            before = torch.minimum(cache["ends"], starts[..., :1])
+            starts, ends = torch.cat([cache["starts"], starts], dim=-1), torch.cat([before, ends], dim=-1)
+        cache["starts"], cache["ends"] = starts, ends
+    return cache["starts"], cache["ends"]

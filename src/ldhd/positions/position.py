@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.context import Context, Keys, Queries
+from ldhd.positions.context import Context, Keys, Nearby, Queries
 
 TABLE_STD = 0.02
 """Standard deviation of the initial tables that are added to token embeddings, unless a model has one of its own."""
@@ -33,7 +33,7 @@ class Position(nn.Module, ABC):
     dimension before they reach the hooks, so that `bias` adds to the final logits. In incremental decoding the hooks
     see the new tokens only and keep what they need of the earlier ones in `context.cache`. Random numbers come from
     `context.generator`, and only while `context.exploring`. No hook looks at the values of a tensor to decide what to
-    do, so that nothing waits for the device.
+    do, so that nothing waits for the device, except in decoding with `context.negligible`.
     Valid tokens are contiguous in each row: padding stands on the left, on the right, or on both sides, so the
     difference of two indices is the distance of two valid tokens.
     """
@@ -116,6 +116,11 @@ class Position(nn.Module, ABC):
     def check_fits(self, tokens: Sequence[str], training: bool) -> None:
         """Raise a ValueError if it cannot place all tokens of this string, in training or in a test."""
 
+    @property
+    def needs_pairs(self) -> bool:
+        """Whether decoding keeps, or needs while it reads a prompt, a number for each pair of tokens."""
+        return False
+
     def anchors(self) -> dict[int, nn.Module]:
         """Return the modules that find its anchors, by the term of a sum they belong to."""
         return {}
@@ -130,10 +135,11 @@ class Position(nn.Module, ABC):
         """Return queries and keys of the new tokens, transformed by their positions; the head dimension may grow."""
         return q, k
 
-    def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "#B H q k"] | float:
+    def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "#B H q k"] | Nearby | float:
         """Return what is added to the logits q.k, where q is divided by the square root of the head dimension.
 
-        `k` holds the cached keys too. Entries that are not visible may hold anything finite.
+        `k` holds the cached keys too. Entries that are not visible may hold anything finite. An embedding that
+        lowers all but a few of them by `context.negligible` may return these few alone.
         """
         return 0.0
 

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from ldhd.positions.anchor import Anchors, natural_anchor, natural_distances
+from ldhd.positions.anchor import Anchors, PairScored, natural_anchor, natural_distances
 from ldhd.positions.anchored import Anchored
 from ldhd.positions.cache import append, append_rows
 from ldhd.positions.context import Cache, Context, Keys, Queries
@@ -31,6 +31,10 @@ class RPESquare(Anchored):
     @staticmethod
     def rows(max_distance: int) -> int:
         return 2 * max_distance + 1
+
+    @property
+    def needs_pairs(self) -> bool:
+        return isinstance(self.anchor, PairScored) or not (self.anchor.hard or self.max_distance <= LARGEST_SHIFT)
 
     def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"]:
         anchors, cache = self.anchor(q, k, context), context.cache

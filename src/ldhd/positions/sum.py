@@ -1,5 +1,6 @@
 """Several embeddings at once, such as `rpe-square+rpe-absolute`."""
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
@@ -26,6 +27,10 @@ class Sum(Position):
         self.redraws = any(term.redraws for term in terms)
         self.reads_padding = any(term.reads_padding for term in terms)
 
+    @property
+    def needs_pairs(self) -> bool:
+        return any(term.needs_pairs for term, _ in self._each(None))
+
     def initialise(self, std: float) -> None:
         for term, _ in self._each(None):
             term.initialise(std)
@@ -47,7 +52,7 @@ class Sum(Position):
     def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "#B H q k"] | float:
         total: Tensor | float = 0.0
         for term, own in self._each(context.cache):
-            total = total + term.bias(q, k, replace(context, cache=own))
+            total = total + term.bias(q, k, replace(context, cache=own, negligible=math.inf))
         return total
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:

@@ -16,7 +16,10 @@ from ldhd.names import lookup
 Answers = Callable[[list[str], int], Sequence[str]]
 
 BATCH = 32
-"""Prompts that a model of transformers answers at once."""
+"""Prompts that a model of transformers answers at once, at most."""
+
+LARGEST_ATTENTION = 8_000_000
+"""The largest number of pairs of positions, over a batch, that it attends to at once."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +135,9 @@ def _transformers(folder: str, trust: bool) -> Contestant:
     def answers(prompts: list[str], longest: int) -> Sequence[str]:
         order = sorted(range(len(prompts)), key=lambda k: len(prompts[k]))
         written = [""] * len(prompts)
-        for start in range(0, len(order), BATCH):
-            own = order[start : start + BATCH]
+        size = max(1, min(BATCH, LARGEST_ATTENTION // (len(prompts[order[-1]]) + longest) ** 2))
+        for start in range(0, len(order), size):
+            own = order[start : start + size]
             inputs = tokenizer([prompts[k] for k in own], return_tensors="pt", padding=True)
             tokens = model.generate(**inputs, max_new_tokens=longest, do_sample=False)
             for k, row in zip(own, tokens[:, inputs["input_ids"].shape[1] :], strict=True):
