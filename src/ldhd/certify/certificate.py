@@ -1,35 +1,25 @@
 """Whether a trained latent window is right on every instance of its task, whatever the length."""
 
 import time
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import torch
 
-from ldhd import seeds
-from ldhd.certify.contexts import LARGEST, MOST_SLOTS, Contexts, Enumeration, union
+from ldhd.certify.checks import CHECKED_SCALES, check_machine, check_network
 from ldhd.certify.heads import LONGEST, Head, RefusedError, attention_of, read_heads
-from ldhd.certify.machines import MACHINES, Machine, answer_of
-from ldhd.certify.network import Attended, Network, attend
+from ldhd.certify.machines import MACHINES, Machine
+from ldhd.certify.network import Network
 from ldhd.certify.realise import prompt_of
-from ldhd.certify.shapes import Form, Shape, View, all_shapes, form_of, longest_run, look, reachable_states
+from ldhd.certify.search import Findings, OnProgress, search
+from ldhd.certify.shapes import look
 from ldhd.evaluate import greedy
 from ldhd.model import GPT
-from ldhd.tasks import Instance, Task
+from ldhd.tasks import Task
 from ldhd.tasks.tokens import decode, encode
 
 Verdict = Literal["certified", "counterexample", "refused"]
-Views = dict[View, dict[Form, Shape]]
-Failure = tuple[Shape, frozenset[int], Contexts]
-"""A shape, the slots that were bounded instead of enumerated, and the contexts that fail."""
-OnProgress = Callable[[int, int], None]
-
-CHECKED_SCALES = (1, 2, 3, 5, 8, 13, 40, 150)
-CHECKED = 8
-"""Instances of each of these scales on which the network and the machine are compared with what was derived."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +32,10 @@ class Certificate:
     """How many contexts were computed."""
     views: int = 0
     margin: float | None = None
-    """The smallest logit of a right token minus the best other one, over all contexts, in exact arithmetic."""
+    """No logit of a right token is above the best other one by less; in float32 if `float32`, else exactly."""
     bound: float | None = None
-    """How far float32 can at most be from it, where that comes closest to the margin; None if there is no bound."""
+    """How much of a margin float32, and digits that were not enumerated, can take away at most, in the context where
+    least is left; None if there is no bound."""
     measured: float | None = None
     """The largest difference found between the network in float32 and the exact logits, on real strings."""
     float32: bool = False
@@ -60,7 +51,7 @@ class Certificate:
             how = "in float32" if self.float32 else "in exact arithmetic"
             return (
                 f"certified {how} for all lengths: none of {self.contexts:,} contexts is wrong, "
-                f"and the smallest margin is {self.margin:.2f}"
+                f"and every margin is at least {self.margin:.2f}"
             )
         if self.verdict == "counterexample":
             return f"wrong on {self.counterexample}: {self.reason}"
@@ -101,164 +92,32 @@ def _certify(model: GPT, task: Task, on_progress: OnProgress) -> Certificate:
         raise RefusedError(
             f"there is no machine with a bounded memory for the task {task.name}; there are {', '.join(MACHINES)}"
         )
-    heads = read_heads(model, alphabet(machine))
-    _check_machine(machine, task)
-    views = find_views(machine, heads)
-    states = {view: attend(model, heads, view).without_faint(_base(machine)) for view in views}
-    for view, forms in views.items():
-        _check_size(machine, view, forms, heads, states[view].faint)
-    network, enumeration = Network(model), Enumeration(machine)
-    measured = _check_network(model, network, task, machine, heads)
-    count, worst, closest = 0, np.inf, (np.inf, np.inf, 0.0)
-    failures: list[Failure] = []
-    for done, (view, forms) in enumerate(views.items()):
-        on_progress(done, len(views))
-        attended = states[view]
-        contexts = {form: enumeration.contexts(form.without(attended.faint)) for form in forms}
-        every = union(contexts.values())
-        if not len(every):
-            continue
-        count += len(every)
-        margins, errors = network.judge(attended, every)
-        slack = margins - errors
-        _check_drift(network, attended, every[(slack <= 0) & (margins > 0)])
-        worst = min(worst, float(margins.min()))
-        closest = min(closest, (float(slack.min()), float(margins[slack.argmin()]), float(errors[slack.argmin()])))
-        wrong = every[margins <= 0]
-        if len(wrong):
-            for form, own in contexts.items():
-                found = np.intersect1d(own, wrong)
-                if len(found):
-                    failures.append((forms[form], attended.faint, found))
-    on_progress(len(views), len(views))
-    if failures:
-        return _counterexample(model, task, machine, heads, failures, count)
-    _, margin, error = closest
-    bound = error if np.isfinite(error) else None
+    heads = read_heads(model, machine.alphabet())
+    check_machine(machine, task)
+    network = Network(model)
+    measured = check_network(model, network, task, machine, heads)
+    views, found = search(model, network, machine, heads, on_progress)
+    if found.failures:
+        return _counterexample(model, task, machine, heads, found)
+    margin, error = found.closest
     return Certificate(
         task.name,
         "certified",
-        contexts=count,
-        views=len(views),
-        margin=worst,
-        bound=bound,
+        contexts=found.contexts,
+        views=views,
+        margin=found.floor,
+        bound=error if np.isfinite(error) else None,
         measured=measured,
         float32=margin > error,
         assumptions=_assumptions(task, margin > error, measured),
     )
 
 
-def _check_drift(network: Network, attended: Attended, contexts: Contexts) -> None:
-    """Refuse contexts that hidden keys and digits that hardly matter could make wrong, even in exact arithmetic."""
-    if not len(contexts):
-        return
-    margins, errors = network.judge(attended, contexts, unit=0.0)
-    worst = int((margins - errors).argmin())
-    if margins[worst] <= errors[worst]:
-        raise RefusedError(f"a margin of {margins[worst]:.2g} is not above its bound {errors[worst]:.2g}")
-
-
-def alphabet(machine: Machine) -> str:
-    """Return the tokens that occur in the strings of a machine before their `e`."""
-    delimiters = [token for k, token in enumerate(machine.layout) if not (k and token.isalpha())]
-    return "".join(delimiters) + "0123456789"[: _base(machine)]
-
-
-def _base(machine: Machine) -> int:
-    """Return the number of digits that occur."""
-    return getattr(machine, "base", 10)
-
-
-def find_views(machine: Machine, heads: Sequence[Head]) -> Views:
-    """Return every view that some lengths have, each with its forms and the smallest shape of each form."""
-    run, window = longest_run(machine), max((head.window for head in heads), default=1)
-    views: Views = defaultdict(dict)
-    for shape in all_shapes(machine, run + 2 * window + 5):
-        view, slots = look(machine, shape, heads)
-        views[view].setdefault(form_of(machine, shape, slots, run), shape)
-    return dict(views)
-
-
-def _check_size(
-    machine: Machine, view: View, forms: dict[Form, Shape], heads: Sequence[Head], faint: frozenset[int]
-) -> None:
-    """Refuse a view with too many contexts, and name the heads that show digits far from the others."""
-    known = set().union(*(form.slots(machine.layout[-1]) for form in forms), faint)
-    # a state knows the numbers that do not grow, and the digits of the answer follow from the others and a state
-    size = len(reachable_states(machine)) * _base(machine) ** (view.slots - len(known))
-    if size <= LARGEST and view.slots <= MOST_SLOTS:
-        return
-    far = [head for head in heads if "=" not in head.anchors and head.anchors - {"b"} and not head.from_start]
-    named = "; ".join(
-        f"head {head.index} counts from {' and '.join(sorted(head.anchors))} but not from =, so what it sees of the "
-        "other numbers is far from the place of the answer token"
-        for head in far
-    )
-    raise RefusedError(f"the heads see {view.slots} digits at once, up to {size:.0e} contexts: {named or 'too many'}")
-
-
-def _check_machine(machine: Machine, task: Task) -> None:
-    for instance in _samples(task):
-        if answer_of(machine, instance.prompt) != instance.answer:
-            raise RefusedError(f"the machine of {task.name} does not write the answer to {instance.prompt}")
-
-
-def _samples(task: Task) -> list[Instance]:
-    found = []
-    for scale in CHECKED_SCALES:
-        stream = seeds.generator(0, "certify", task.name, scale)
-        found += [task.sample(scale, stream) for _ in range(CHECKED)]
-    return found
-
-
-@torch.inference_mode()
-def _check_network(model: GPT, network: Network, task: Task, machine: Machine, heads: list[Head]) -> float:
-    """Return how far the logits of the network are from the derived ones on real strings; refuse if that is far."""
-    largest = 0.0
-    known: dict[View, Attended] = {}
-    for instance in _samples(task):
-        tokens = torch.tensor([encode(instance.text)[:-1]], device=model.tokens.weight.device)
-        logits = model(tokens, exploring=False)[0, len(instance.prompt) - 1 :].double().cpu().numpy()
-        places = {*range(min(6, len(logits))), *range(0, len(logits), 7), *range(max(0, len(logits) - 4), len(logits))}
-        for t in sorted(places):
-            view, digits = _read(machine, heads, instance, t)
-            attended = known[view] = known.get(view) or attend(model, heads, view)
-            state = attended.base + sum(attended.slots[slot][digit] for slot, digit in enumerate(digits))
-            largest = max(largest, float(np.abs(logits[t] - network.logits(state)).max()))
-    if largest > 0.05:
-        raise RefusedError(
-            f"its logits differ by up to {largest:.2g} from those of what its heads should see: something else counts"
-        )
-    return largest
-
-
-def _read(machine: Machine, heads: list[Head], instance: Instance, t: int) -> tuple[View, list[int]]:
-    """Return the view before answer token t of an instance, and the digits in its slots."""
-    text = instance.text[: len(instance.prompt) + t]
-    numbers: dict[str, str] = {}
-    rest = text.removeprefix("b")
-    for letter, delimiter in zip(machine.layout[1:-1:2], machine.layout[2:-1:2], strict=True):
-        numbers[letter], _, rest = rest.partition(delimiter)
-    numbers[machine.layout[-1]] = rest
-    shape = Shape(tuple(len(numbers[letter]) for letter in machine.growing), t)
-    view, slots = look(machine, shape, heads)
-    digits = [0] * view.slots
-    for (letter, place), slot in slots.items():
-        digits[slot] = int(numbers[letter][place])
-    return view, digits
-
-
-def _counterexample(
-    model: GPT,
-    task: Task,
-    machine: Machine,
-    heads: list[Head],
-    failures: list[Failure],
-    count: int,
-) -> Certificate:
+def _counterexample(model: GPT, task: Task, machine: Machine, heads: list[Head], found: Findings) -> Certificate:
     """Turn the failing context of the shortest string into that string, and let the model answer it."""
-    for shape, faint, contexts in sorted(failures, key=lambda failure: sum(failure[0].lengths)):
-        slots = {place: slot for place, slot in look(machine, shape, heads)[1].items() if slot not in faint}
+    for shape, numbers, contexts in sorted(found.failures, key=lambda failure: sum(failure[0].lengths)):
+        seen = look(machine, shape, heads)[1]
+        slots = {place: numbers[slot] for place, slot in seen.items() if slot in numbers}
         for context in contexts[:20]:
             prompt = prompt_of(machine, shape, slots, int(context))
             if prompt is None:
@@ -269,7 +128,7 @@ def _counterexample(
                 return Certificate(
                     task.name,
                     "counterexample",
-                    contexts=count,
+                    contexts=found.contexts,
                     counterexample=prompt,
                     reason=f"it writes {output} instead of {answer}",
                 )

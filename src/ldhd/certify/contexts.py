@@ -20,7 +20,7 @@ Contexts = NDArray[np.int64]
 STATE_BITS, TOKEN_BITS = 10, 4
 MOST_SLOTS = (63 - STATE_BITS - TOKEN_BITS) // TOKEN_BITS
 LARGEST = 6_000_000
-"""The number of contexts of one view beyond which a run is refused."""
+"""The number of contexts of one view beyond which its digits are not enumerated any further."""
 
 _STATE = (1 << STATE_BITS) - 1
 
@@ -102,6 +102,12 @@ def _passed(contexts: Contexts, table: list[Contexts]) -> Contexts:
         if len(own) and len(additions):
             parts.append((own[:, None] | additions).ravel())
     return np.unique(np.concatenate(parts)) if parts else contexts[:0]
+
+
+def with_slots(contexts: Contexts, slots: int) -> Contexts:
+    """Return contexts of which only the first slots are left."""
+    kept: Contexts = contexts & ((1 << (STATE_BITS + TOKEN_BITS * (slots + 1))) - 1)
+    return kept
 
 
 def union(parts: Iterable[Contexts]) -> Contexts:

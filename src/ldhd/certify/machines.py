@@ -44,6 +44,8 @@ class Machine(ABC):
     """The string with a letter for each number, such as `bx+y=z`; the last is the answer."""
     growing: ClassVar[str]
     """The letters of the prompt's numbers that grow; every other number of the prompt has one digit."""
+    base: ClassVar[int] = 10
+    """The number of digits that occur."""
 
     @abstractmethod
     def starts(self) -> Iterator[tuple[State, dict[str, int]]]:
@@ -57,6 +59,11 @@ class Machine(ABC):
     def answer_length(self, lengths: Lengths) -> int:
         """Return the largest number of answer tokens, `e` included."""
 
+    def alphabet(self) -> str:
+        """Return the tokens that occur in its strings before their `e`."""
+        delimiters = [token for k, token in enumerate(self.layout) if not (k and token.isalpha())]
+        return "".join(delimiters) + "0123456789"[: self.base]
+
     def shapes(self, marks: int) -> Iterator[Lengths]:
         """Yield lengths up to which every arrangement of the ends and of an answer token occurs, `marks` apart."""
         for n in range(1, 3 * marks + 1):
@@ -67,7 +74,6 @@ class CopyMachine(Machine):
     """The answer token is the digit of the column."""
 
     layout, growing = "bx=z", "x"
-    base = 10
 
     def starts(self) -> Iterator[tuple[State, dict[str, int]]]:
         yield 0, {}
@@ -215,7 +221,7 @@ MACHINES: dict[str, Machine] = {
 
 def answer_of(machine: Machine, prompt: str) -> str:
     """Return the answer that the machine writes to a prompt; ValueError if it reads no such prompt."""
-    numbers = _numbers(machine, prompt)
+    numbers = numbers_of(machine, prompt)
     lengths = tuple(len(numbers[letter]) for letter in machine.growing)
     starts = [
         start
@@ -238,7 +244,7 @@ def answer_of(machine: Machine, prompt: str) -> str:
     return answer
 
 
-def _numbers(machine: Machine, prompt: str) -> dict[str, str]:
+def numbers_of(machine: Machine, prompt: str) -> dict[str, str]:
     """Return the numbers of a prompt by their letters."""
     found, text = {}, prompt
     for letter, delimiter in zip(machine.layout[1:-1:2], machine.layout[2:-1:2], strict=True):

@@ -1,6 +1,7 @@
 """The network on contexts: the state that attention leaves is a sum of one vector for each visible token."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from ldhd.certify.contexts import Contexts, digits_at, right_tokens
 from ldhd.certify.heads import Head, attention_of
-from ldhd.certify.rounding import FUNCTION, UNIT, Affine, gamma, gelu, gelu_error, normalised, normalising_error
+from ldhd.certify.rounding import FUNCTION, UNIT, Normalised, Residual, Steps, gamma, normalise, normalised
 from ldhd.certify.shapes import View
 from ldhd.model import GPT
 from ldhd.model.gpt import MLP, Block
@@ -17,11 +18,11 @@ from ldhd.tasks.tokens import CHARACTERS
 
 Array = NDArray[np.float64]
 
-FAINT = 1e-5
-"""How little a digit can move the state for its slot to be bounded instead of enumerated."""
-
-CHUNK = 8192
+CHUNK = 4096
 """Contexts that are computed at once."""
+
+CLEAR = 0.25
+"""An error bound below this share of its margin is good enough; another one is computed more tightly."""
 
 
 @dataclass(frozen=True)
@@ -33,23 +34,36 @@ class Attended:
     slots: Array
     """What each digit in each slot contributes: slots x digits x dimension."""
     rounding: float
-    """A bound on the error of the state in float32, `drift` included."""
+    """A bound on the norm of the error of the state in float32, `drift` included."""
     drift: float
-    """A bound on what hidden keys contribute and on what faint slots change."""
-    faint: frozenset[int] = frozenset()
-    """Slots whose digit hardly matters; the base has the mean of what its digits contribute."""
+    """A bound on the norm of what hidden keys contribute."""
+    spread: Array | None = None
+    """How far each digit in each slot that is bounded instead of enumerated moves the state from the mean, which the
+    base contains: bounded slots x digits x dimension."""
 
-    def without_faint(self, base: int) -> "Attended":
-        """Return the same with the slots that hardly matter for the digits below `base` taken out."""
-        own = self.slots[:, :base]
-        mean = own.mean(1)
-        radii = np.linalg.norm(own - mean[:, None], axis=-1).max(1, initial=0.0)
-        faint = np.flatnonzero(radii < FAINT)
-        slots = self.slots.copy()
-        slots[faint] = 0.0
-        moved = float(radii[faint].sum())
-        base_state = self.base + mean[faint].sum(0)
-        return Attended(base_state, slots, self.rounding + moved, self.drift + moved, frozenset(faint.tolist()))
+    def radii(self, digits: int) -> Array:
+        """Return how far a digit below `digits` in each slot can move the state from the mean."""
+        own = self.slots[:, :digits]
+        found: Array = np.linalg.norm(own - own.mean(1, keepdims=True), axis=-1).max(1, initial=0.0)
+        return found
+
+    def enumerating(self, slots: Sequence[int], digits: int) -> "Attended":
+        """Return the same with these slots alone, in this order; the others are bounded, for digits below `digits`."""
+        own = np.delete(self.slots, slots, 0)[:, :digits]
+        mean = own.mean(1, keepdims=True)
+        return replace(self, base=self.base + mean.sum((0, 1)), slots=self.slots[list(slots)], spread=own - mean)
+
+    def error(self, unit: float) -> float:
+        """Return a bound on the norm of the difference to the state of any digits in the bounded slots."""
+        reach = 0.0 if self.spread is None else float(np.linalg.norm(self.spread, axis=-1).max(1, initial=0.0).sum())
+        return reach + (self.rounding if unit else self.drift)
+
+    def moves(self, gradient: Tensor, unit: float) -> Tensor:
+        """Return a bound on how far the same can move a number with this gradient with respect to the state."""
+        moved = gradient.norm(dim=-1) * (self.rounding if unit else self.drift)
+        for directions in () if self.spread is None else torch.from_numpy(self.spread):
+            moved = moved + (gradient @ directions.T).abs().amax(-1)
+        return moved
 
     def states(self, contexts: Contexts) -> Array:
         """Return the state in each context."""
@@ -68,6 +82,8 @@ def attend(model: GPT, heads: list[Head], view: View) -> Attended:
     for head, keys in zip(heads, view.keys, strict=True):
         total = head.null + sum(head.weights[m] for m, _ in keys)
         sizes = np.linalg.norm(head.values, axis=1)
+        # logits that are off by e move a share p by at most p (1 - p) (exp(2 e) - 1)
+        bends = np.expm1(2 * (head.logit_error + FUNCTION * UNIT))
         for m, source in keys:
             share = head.weights[m] / total
             if isinstance(source, str):
@@ -76,8 +92,8 @@ def attend(model: GPT, heads: list[Head], view: View) -> Attended:
             else:
                 rows = list(range(10))
                 slots[source] += share * head.values[:10]
-            relative = 2.1 * head.logit_error + (2 * FUNCTION + 64) * UNIT
-            rounding += share * (relative * sizes[rows].max() + head.value_errors[rows].max())
+            off = share * (1 - share) * bends + share * (64 + FUNCTION) * UNIT
+            rounding += off * sizes[rows].max() + share * head.value_errors[rows].max()
         drift += 2 * head.hidden * float(sizes.max())
     if isinstance(view.query, str):
         base += embedded[CHARACTERS.index(view.query)]
@@ -99,27 +115,24 @@ class Network:
             first, last = mlp[0], mlp[2]
             assert isinstance(first, torch.nn.Linear)
             assert isinstance(last, torch.nn.Linear)
-            self.layers.append((norm.eps, Affine(first, norm), Affine(last)))
+            self.layers.append(Residual(norm, first, last))
         self.epsilon = model.norm.eps
         tokens = model.tokens.weight.detach().double()
         self.tokens = tokens * model.norm.weight.detach().double()
         self.offsets = tokens @ model.norm.bias.detach().double()
         self.stretch = torch.cdist(self.tokens, self.tokens) * (1 + 1e-9)
-        shift = tokens.abs() @ model.norm.bias.detach().double().abs()
-        self.sizes = self.tokens.norm(dim=1), shift
+        self.sizes = self.tokens.norm(dim=1), tokens.abs() @ model.norm.bias.detach().double().abs()
 
     @torch.inference_mode()
     def judge(self, attended: Attended, contexts: Contexts, unit: float = UNIT) -> tuple[Array, Array]:
         """Return the smallest margin of the right token in each context, and a bound on its error in float32.
 
-        With `unit` 0 it is the error in exact arithmetic, from hidden keys and faint slots alone.
+        The error counts all digits in bounded slots. With `unit` 0 it is that of exact arithmetic, from hidden keys and
+        bounded slots alone.
         """
-        error = attended.rounding if unit else attended.drift
-        parts = []
-        for first in range(0, len(contexts), CHUNK):
-            own = contexts[first : first + CHUNK]
-            right = torch.from_numpy(right_tokens(own))
-            parts.append(self._judge(torch.from_numpy(attended.states(own)), right, error, unit))
+        parts = [
+            self._judge(attended, contexts[first : first + CHUNK], unit) for first in range(0, len(contexts), CHUNK)
+        ]
         margins, errors = (torch.cat(column).numpy() for column in zip(*parts, strict=True))
         return margins, errors
 
@@ -127,28 +140,44 @@ class Network:
     def logits(self, state: Array) -> Array:
         """Return the logits after one state."""
         x = torch.from_numpy(state)[None]
-        for epsilon, widen, narrow in self.layers:
-            x = x + narrow(gelu(widen(normalised(x, epsilon))))
+        for layer in self.layers:
+            x = layer(x)
         logits: Array = (normalised(x, self.epsilon) @ self.tokens.T + self.offsets)[0].numpy()
         return logits
 
-    def _judge(self, x: Tensor, right: Tensor, start: float, unit: float) -> tuple[Tensor, Tensor]:
-        error = torch.full((len(x), 1), start, dtype=x.dtype)
-        for epsilon, widen, narrow in self.layers:
-            hidden, own = normalised(x, epsilon), normalising_error(x, error, epsilon, unit)
-            wide, own = widen(hidden), widen.error(hidden, own, unit)
-            active, own = gelu(wide), gelu_error(wide, own, unit)
-            added, own = narrow(active), narrow.error(active, own, unit)
-            x = x + added
-            error = error + own + 2 * unit * x.norm(dim=-1, keepdim=True)
-        final, error = normalised(x, self.epsilon), normalising_error(x, error, self.epsilon, unit)
-        logits = final @ self.tokens.T + self.offsets
+    def _judge(self, attended: Attended, contexts: Contexts, unit: float) -> tuple[Tensor, Tensor]:
+        x, right = torch.from_numpy(attended.states(contexts)), torch.from_numpy(right_tokens(contexts))
+        error = torch.full((len(x), 1), attended.error(unit), dtype=x.dtype)
+        steps = []
+        for layer in self.layers:
+            x, error, own = layer.bounded(x, error, unit)
+            steps.append(own)
+        norm = normalise(x, error, self.epsilon, unit)
+        logits = norm.output @ self.tokens.T + self.offsets
         margins = logits.gather(1, right[:, None]) - logits
         margins.scatter_(1, right[:, None], torch.inf)
         size, shift = self.sizes
-        magnitude = final.norm(dim=-1, keepdim=True) * (size[right][:, None] + size) + shift[right][:, None] + shift
-        errors = self.stretch[right] * error + gamma(final.shape[-1] + 4, unit) * magnitude
+        magnitude = norm.output.norm(dim=-1, keepdim=True) + norm.error
+        magnitude = magnitude * (size[right][:, None] + size) + shift[right][:, None] + shift
+        rounding = gamma(x.shape[-1] + 4, unit) * magnitude
+        errors = self.stretch[right] * norm.error + rounding
+        for pairs in ((margins > 0) & ~(errors < CLEAR * margins)).nonzero().split(CHUNK):
+            rows, rivals = pairs.unbind(1)
+            gradient = self.tokens[right[rows]] - self.tokens[rivals]
+            traced = self._traced(attended, gradient, norm, steps, rows, unit) + rounding[rows, rivals]
+            errors[rows, rivals] = errors[rows, rivals].minimum(traced.nan_to_num(nan=torch.inf))
         # the token that comes closest when the errors are taken off
         closest = (margins - errors).argmin(1, keepdim=True)
         # where a norm could divide by 0, infinities cancel: nothing is known
         return margins.amin(1), errors.gather(1, closest)[:, 0].nan_to_num(nan=torch.inf)
+
+    def _traced(
+        self, attended: Attended, gradient: Tensor, norm: Normalised, steps: list[Steps], rows: Tensor, unit: float
+    ) -> Tensor:
+        """Return bounds on the errors of margins, each with its gradient with respect to the output of the norm."""
+        errors = gradient.norm(dim=-1) * norm.added[rows, 0]
+        gradient = norm.back(gradient, rows)
+        for layer, own in zip(self.layers[::-1], steps[::-1], strict=True):
+            added, gradient = layer.back(gradient, own, rows)
+            errors = errors + added
+        return errors + attended.moves(gradient, unit)

@@ -5,7 +5,7 @@ sees. Its form says what a machine meets column by column, with long runs of equ
 Shapes with the same view and the same form have the same contexts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
@@ -47,16 +47,22 @@ class Form:
     constants: tuple[tuple[str, int], ...]
     stretches: tuple[Stretch, ...]
 
-    def without(self, slots: frozenset[int]) -> "Form":
-        """Return the form in which some slots are not filled."""
-        kept = [replace(s, slots=tuple(own for own in s.slots if own[1] not in slots)) for s in self.stretches]
-        return Form(tuple(own for own in self.constants if own[1] not in slots), tuple(kept))
+    def renumbered(self, numbers: Mapping[int, int]) -> "Form":
+        """Return the form with other numbers for its slots, in which slots without a number are not filled."""
+        return Form(
+            _renumbered(self.constants, numbers),
+            tuple(replace(stretch, slots=_renumbered(stretch.slots, numbers)) for stretch in self.stretches),
+        )
 
     def slots(self, letters: str = "") -> set[int]:
         """Return the slots that are filled with digits of numbers that do not grow, or that these letters name."""
         return {slot for _, slot in self.constants} | {
             slot for stretch in self.stretches for letter, slot in stretch.slots if letter in letters
         }
+
+
+def _renumbered(slots: tuple[tuple[str, int], ...], numbers: Mapping[int, int]) -> tuple[tuple[str, int], ...]:
+    return tuple((letter, numbers[slot]) for letter, slot in slots if slot in numbers)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ldhd.certify import Certificate, certify
-from ldhd.certify.certificate import OnProgress, without_heads
+from ldhd.certify.certificate import without_heads
+from ldhd.certify.search import OnProgress
 from ldhd.experiments import RunFolder, load_run
 from ldhd.experiments.packaged import MODELS_PATH, run_path
 from ldhd.report.terminal import Output
@@ -32,7 +33,7 @@ def _lines(label: str, found: Certificate, assumptions: Sequence[str]) -> list[s
         return [f"{label}: counterexample {found.counterexample}", f"  {found.reason}"]
     return [
         f"{label}: certified for all lengths",
-        f"  {found.contexts:,} contexts in {found.views} views, none wrong; the smallest margin is {found.margin:.2f}",
+        f"  {found.contexts:,} contexts in {found.views} views, none wrong; margins are at least {found.margin:.2f}",
         f"  float32: {_bound(found.bound)}; measured at most {found.measured:.1e}",
         *(f"  assumed: {assumption}" for assumption in assumptions),
         f"  {found.seconds:.1f} s",
@@ -40,4 +41,8 @@ def _lines(label: str, found: Certificate, assumptions: Sequence[str]) -> list[s
 
 
 def _bound(bound: float | None) -> str:
-    return "no bound" if bound is None else f"at most {bound:.2g} off where that comes closest to a margin"
+    return (
+        "no bound"
+        if bound is None
+        else f"takes at most {bound:.2g} of the margin where least is left"
+    )
