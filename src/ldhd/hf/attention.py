@@ -17,7 +17,7 @@ from transformers.masking_utils import causal_mask_function, sdpa_mask
 
 from ldhd.hf.cache import RowOperations
 from ldhd.positions import Position
-from ldhd.positions.context import Context, key_positions
+from ldhd.positions.context import Context, Nearby, key_positions
 
 NAME = "ldhd_position"
 ONE_TEXT = "a swapped position embedding reads one text a row"
@@ -126,7 +126,9 @@ def attention(
         query, key = position.rotate(query, key, context)
     else:
         query, key = position.rotate(query, query, context)[0], position.rotate(key, key, every)[1]
-    logits = query @ key.transpose(-1, -2) + position.bias(query, key, context)
+    term = position.bias(query, key, context)
+    assert not isinstance(term, Nearby)
+    logits = query @ key.transpose(-1, -2) + term
     weights = logits.masked_fill(~visible, -torch.inf).softmax(-1, dtype=torch.float32).to(value.dtype)
     mixed = F.dropout(weights, dropout, module.training) @ value
     return mixed.transpose(1, 2), weights

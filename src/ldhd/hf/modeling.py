@@ -67,7 +67,7 @@ class LdhdForCausalLM(PreTrainedModel, GenerationMixin):
         penalties: list[Tensor] = []
         if cache is not None and isinstance(logits_to_keep, int) and logits_to_keep == 1:
             # `generate` wants the last token's successor alone: no table of all pairs is needed to read a prompt
-            packing = last_tokens(*input_ids.shape, input_ids.device)
+            packing = last_tokens(len(input_ids), input_ids.shape[1], input_ids.device)
             logits = self.gpt(input_ids, valid, cache.state, packing)[:, None]
         else:
             logits = self.gpt(input_ids, valid, None if cache is None else cache.state, penalties=penalties)

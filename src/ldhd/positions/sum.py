@@ -8,7 +8,7 @@ from itertools import product
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ldhd.positions.context import Cache, Context, Keys, Queries
+from ldhd.positions.context import Cache, Context, Keys, Nearby, Queries
 from ldhd.positions.position import Position
 
 
@@ -52,7 +52,9 @@ class Sum(Position):
     def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "#B H q k"] | float:
         total: Tensor | float = 0.0
         for term, own in self._each(context.cache):
-            total = total + term.bias(q, k, replace(context, cache=own, negligible=math.inf))
+            found = term.bias(q, k, replace(context, cache=own, negligible=math.inf))
+            assert not isinstance(found, Nearby)
+            total = total + found
         return total
 
     def relation(self, tokens: Sequence[str], j: int, i: int) -> Hashable:
