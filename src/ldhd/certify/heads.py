@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ldhd.certify.rounding import UNIT, gamma, largest_stretch, normalise
+from ldhd.certify.rounding import UNIT, Error, gamma, largest_stretch, normalise
 from ldhd.model import GPT
 from ldhd.model.attention import Attention
 from ldhd.model.gpt import Block
@@ -167,7 +167,8 @@ def _values(model: GPT, index: int) -> tuple[Array, Array]:
     values = hidden @ weight.T + bias
     d = model.config.dimension
     norm = block.attention_norm
-    rounded = normalise(embedded, 0.0, norm.eps).error * float(norm.weight.detach().abs().max())
+    exact = Error(embedded.new_zeros(len(embedded), 0, 1, d), embedded.new_zeros(len(embedded), 1))
+    rounded = normalise(embedded, exact, norm.eps).added * float(norm.weight.detach().abs().max())
     errors = largest_stretch(weight) * (rounded + 2 * UNIT * hidden.norm(dim=-1, keepdim=True))[:, 0]
     errors = errors + gamma(d + 2) * (hidden.abs() @ weight.abs().T + bias.abs()).norm(dim=-1)
     # every head adds to the same sum over as many terms as the model has dimensions

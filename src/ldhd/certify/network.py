@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ldhd.certify.contexts import Contexts, digits_at, right_tokens
 from ldhd.certify.heads import Head, attention_of
-from ldhd.certify.rounding import FUNCTION, UNIT, Normalised, Residual, Steps, gamma, normalise, normalised
+from ldhd.certify.rounding import FUNCTION, UNIT, Error, Normalised, Residual, Steps, gamma, normalise, normalised
 from ldhd.certify.shapes import View
 from ldhd.model import GPT
 from ldhd.model.gpt import MLP, Block
@@ -19,7 +19,10 @@ from ldhd.tasks.tokens import CHARACTERS
 Array = NDArray[np.float64]
 
 CHUNK = 4096
-"""Contexts that are computed at once."""
+"""Contexts that are computed at once, or vectors of what perturbs them."""
+
+FAINT = 1e-4
+"""How little a digit can move the state for the norm of that to be all that is followed."""
 
 CLEAR = 0.25
 """An error bound below this share of its margin is good enough; another one is computed more tightly."""
@@ -39,7 +42,7 @@ class Attended:
     """A bound on the norm of what hidden keys contribute."""
     spread: Array | None = None
     """How far each digit in each slot that is bounded instead of enumerated moves the state from the mean, which the
-    base contains: bounded slots x digits x dimension."""
+    base contains: bounded slots x digits x dimension. Of those that move it by little only the norm is in `drift`."""
 
     def radii(self, digits: int) -> Array:
         """Return how far a digit below `digits` in each slot can move the state from the mean."""
@@ -50,18 +53,33 @@ class Attended:
     def enumerating(self, slots: Sequence[int], digits: int) -> "Attended":
         """Return the same with these slots alone, in this order; the others are bounded, for digits below `digits`."""
         own = np.delete(self.slots, slots, 0)[:, :digits]
-        mean = own.mean(1, keepdims=True)
-        return replace(self, base=self.base + mean.sum((0, 1)), slots=self.slots[list(slots)], spread=own - mean)
+        spread = own - own.mean(1, keepdims=True)
+        radii = np.linalg.norm(spread, axis=-1).max(1, initial=0.0)
+        faint = float(radii[radii < FAINT].sum())
+        return replace(
+            self,
+            base=self.base + own.mean(1).sum(0),
+            slots=self.slots[list(slots)],
+            spread=spread[radii >= FAINT],
+            rounding=self.rounding + faint,
+            drift=self.drift + faint,
+        )
 
-    def error(self, unit: float) -> float:
-        """Return a bound on the norm of the difference to the state of any digits in the bounded slots."""
-        reach = 0.0 if self.spread is None else float(np.linalg.norm(self.spread, axis=-1).max(1, initial=0.0).sum())
-        return reach + (self.rounding if unit else self.drift)
+    def lines(self) -> Tensor:
+        """Return `spread`, of no slots where all are enumerated."""
+        return (
+            torch.zeros(0, 1, len(self.base), dtype=torch.float64) if self.spread is None else torch.tensor(self.spread)
+        )
+
+    def error(self, rows: int, unit: float) -> Error:
+        """Return the difference to the state with other digits in the bounded slots and with other errors."""
+        rest = torch.full((rows, 1), self.rounding if unit else self.drift, dtype=torch.float64)
+        return Error(self.lines().expand(rows, -1, -1, -1), rest)
 
     def moves(self, gradient: Tensor, unit: float) -> Tensor:
         """Return a bound on how far the same can move a number with this gradient with respect to the state."""
         moved = gradient.norm(dim=-1) * (self.rounding if unit else self.drift)
-        for directions in () if self.spread is None else torch.from_numpy(self.spread):
+        for directions in self.lines():
             moved = moved + (gradient @ directions.T).abs().amax(-1)
         return moved
 
@@ -130,9 +148,8 @@ class Network:
         The error counts all digits in bounded slots. With `unit` 0 it is that of exact arithmetic, from hidden keys and
         bounded slots alone.
         """
-        parts = [
-            self._judge(attended, contexts[first : first + CHUNK], unit) for first in range(0, len(contexts), CHUNK)
-        ]
+        size = max(1, CHUNK * 4 // (4 + attended.lines().shape[:2].numel()))
+        parts = [self._judge(attended, contexts[first : first + size], unit) for first in range(0, len(contexts), size)]
         margins, errors = (torch.cat(column).numpy() for column in zip(*parts, strict=True))
         return margins, errors
 
@@ -147,7 +164,7 @@ class Network:
 
     def _judge(self, attended: Attended, contexts: Contexts, unit: float) -> tuple[Tensor, Tensor]:
         x, right = torch.from_numpy(attended.states(contexts)), torch.from_numpy(right_tokens(contexts))
-        error = torch.full((len(x), 1), attended.error(unit), dtype=x.dtype)
+        error = attended.error(len(x), unit)
         steps = []
         for layer in self.layers:
             x, error, own = layer.bounded(x, error, unit)
@@ -157,10 +174,10 @@ class Network:
         margins = logits.gather(1, right[:, None]) - logits
         margins.scatter_(1, right[:, None], torch.inf)
         size, shift = self.sizes
-        magnitude = norm.output.norm(dim=-1, keepdim=True) + norm.error
+        magnitude = norm.output.norm(dim=-1, keepdim=True) + norm.error.norm()
         magnitude = magnitude * (size[right][:, None] + size) + shift[right][:, None] + shift
         rounding = gamma(x.shape[-1] + 4, unit) * magnitude
-        errors = self.stretch[right] * norm.error + rounding
+        errors = self.stretch[right] * norm.error.norm() + rounding
         for pairs in ((margins > 0) & ~(errors < CLEAR * margins)).nonzero().split(CHUNK):
             rows, rivals = pairs.unbind(1)
             gradient = self.tokens[right[rows]] - self.tokens[rivals]

@@ -1,10 +1,11 @@
 """How far float32 can be from the exact result, whatever the order of its sums (Higham 2002, chapters 3 and 4).
 
-Two bounds are computed for each context. On the way forward, the norm of the error of every hidden state: a layer
-multiplies what comes in by how much it stretches differences *in this context* and adds its own rounding. On the way
-back, the error of one margin: the difference of two computations, one exact and one perturbed, is a sum of what is
-added at each step (rounding, and what the linear part of the step leaves out) times the derivative of the margin with
-respect to that step. That is an identity, no approximation; the forward bounds say how large the second part can be.
+Two bounds are computed for each context. On the way forward, the error of every hidden state: what each value of a few
+unknown digits changes, as a vector that goes through the linear part of each layer *in this context*, and the norm of
+all the rest: rounding, and what the linear part of a layer leaves out. On the way back, the error of one margin: the
+difference of two computations, one exact and one perturbed, is a sum of what is added at each step beside its linear
+part, times the derivative of the margin with respect to that step. That is an identity, no approximation; the forward
+bounds say how much can be added.
 
 Assumed is IEEE float32 with rounding to nearest, and that exp, sigmoid and the square root are right to `FUNCTION`
 units.
@@ -17,8 +18,6 @@ from torch import Tensor, nn
 
 UNIT = 2.0**-24
 FUNCTION = 16
-GELU_SLOPE = 1.13
-"""The largest slope of GELU, in absolute value."""
 GELU_CURVATURE = 0.8
 """The largest second derivative of GELU, in absolute value."""
 
@@ -39,24 +38,37 @@ def normalised(x: Tensor, epsilon: float) -> Tensor:
 
 
 @dataclass(frozen=True)
+class Error:
+    """A bound on what perturbs the rows of x: one vector of each group of `lines`, and any vector of norm `rest`."""
+
+    lines: Tensor
+    """Rows x groups x vectors of a group x dimension."""
+    rest: Tensor
+    """Rows x 1."""
+
+    def norm(self) -> Tensor:
+        """Return a bound on the norm of all of it."""
+        return self.lines.norm(dim=-1).amax(-1).sum(-1, keepdim=True) + self.rest
+
+
+@dataclass(frozen=True)
 class Normalised:
-    """(x - mean) / deviation of each row, and bounds on the norms of its errors where x itself has errors."""
+    """(x - mean) / deviation of each row, with the error that it has where x has one."""
 
     output: Tensor
     deviation: Tensor
-    error: Tensor
+    error: Error
     added: Tensor
-    """The part of the error that is no linear function of those of x: rounding, and what the derivative leaves out."""
+    """A bound on the norm of the part of the error that is no linear function of that of x: rounding, and what the
+    derivative leaves out."""
 
     def back(self, gradient: Tensor, rows: Tensor) -> Tensor:
         """Return the gradient with respect to x of some rows, given that with respect to the output."""
-        output, deviation = self.output[rows], self.deviation[rows]
-        along = output * (output * gradient).mean(-1, keepdim=True)
-        return (gradient - gradient.mean(-1, keepdim=True) - along) / deviation
+        return _normalising_derivative(gradient, self.output[rows], self.deviation[rows])
 
 
-def normalise(x: Tensor, errors: Tensor | float, epsilon: float, unit: float = UNIT) -> Normalised:
-    """Normalise the rows of x, which have `errors`.
+def normalise(x: Tensor, error: Error, epsilon: float, unit: float = UNIT) -> Normalised:
+    """Normalise the rows of x.
 
     The computed mean is off by at most gamma(d) times the root mean square of x, the variance by a share of d units
     times that over the deviation. The function v / sqrt(|v|^2 + c) has a derivative of at most 1 / s and a second one
@@ -64,14 +76,20 @@ def normalise(x: Tensor, errors: Tensor | float, epsilon: float, unit: float = U
     """
     d = x.shape[-1]
     deviation = (x.var(-1, correction=0, keepdim=True) + epsilon).sqrt()
-    least = deviation - errors / d**0.5
+    norm = error.norm()
+    least = deviation - norm / d**0.5
     least = torch.where(least > 0, least, torch.nan)
-    size = (x.norm(dim=-1, keepdim=True) + errors) / d**0.5
-    rounding = (2 * d * size / least + FUNCTION) * unit * d**0.5
-    bends = errors * errors / (d**0.5 * least * least)
-    # where the norm could divide by 0, nothing is known
-    error, added = ((part + rounding).nan_to_num(nan=torch.inf) for part in (errors / least, bends))
-    return Normalised(normalised(x, epsilon), deviation, error, added)
+    size = (x.norm(dim=-1, keepdim=True) + norm) / d**0.5
+    added = (2 * d * size / least + FUNCTION) * unit * d**0.5 + norm * norm / (d**0.5 * least * least)
+    added = added.nan_to_num(nan=torch.inf)  # where the norm could divide by 0, nothing is known
+    output = normalised(x, epsilon)
+    lines = _normalising_derivative(error.lines, output[:, None, None], deviation[:, None, None])
+    return Normalised(output, deviation, Error(lines, error.rest / deviation + added), added)
+
+
+def _normalising_derivative(x: Tensor, output: Tensor, deviation: Tensor) -> Tensor:
+    """Multiply by the derivative of `normalised`, which is symmetric."""
+    return (x - x.mean(-1, keepdim=True) - output * (output * x).mean(-1, keepdim=True)) / deviation
 
 
 class Affine:
@@ -120,24 +138,25 @@ class Residual:
     def __call__(self, x: Tensor) -> Tensor:
         return x + self.narrow(gelu(self.widen(normalised(x, self.epsilon))))
 
-    def bounded(self, x: Tensor, error: Tensor, unit: float) -> tuple[Tensor, Tensor, Steps]:
-        """Return the output, a bound on the norm of its error where x has one of norm `error`, and the steps."""
+    def bounded(self, x: Tensor, error: Error, unit: float) -> tuple[Tensor, Error, Steps]:
+        """Return the output, the error that it has where x has one, and the steps."""
         norm = normalise(x, error, self.epsilon, unit)
-        wide = self.widen(norm.output)
-        at_wide = self.widen.rounding(norm.output.abs() + norm.error, unit)
-        moved = self.widen.lengths * norm.error + at_wide
-        # by the mean value theorem the change of GELU is a slope times `moved`, the slope one from nearby
-        slopes, turned = gelu_slope(wide), (GELU_CURVATURE * moved).clamp(max=2 * GELU_SLOPE)
-        largest = (slopes.abs() + turned).clamp(max=GELU_SLOPE)
-        active, rounded = gelu(wide), FUNCTION * unit * (wide.abs() + moved)
+        wide, lines = self.widen(norm.output), norm.error.lines @ self.widen.weight.T
+        at_wide = self.widen.rounding(norm.output.abs() + norm.error.norm(), unit)
+        moved = lines.abs().amax(-2).sum(-2) + self.widen.lengths * norm.error.rest + at_wide
+        slopes, active = gelu_slope(wide), gelu(wide)
+        at_active = FUNCTION * unit * (wide.abs() + moved) + GELU_CURVATURE / 2 * moved * moved
         output = x + self.narrow(active)
-        at_output = self.narrow.rounding(active.abs() + largest * moved + rounded, unit)
-        stretch = _root(slopes, self.product) + _root(turned, self.product.abs())
-        own = stretch * norm.error + self.narrow.stretch * _length(largest * at_wide + rounded) + _length(at_output)
-        # the two sums of the residual stream
-        at_output = at_output + 2 * unit * (output.abs() + error + own)
-        steps = Steps(norm, slopes, at_wide, rounded + GELU_CURVATURE / 2 * moved * moved, at_output)
-        return output, error + own + 2 * unit * (_length(output) + error + own), steps
+        at_output = self.narrow.rounding(active.abs() + slopes.abs() * moved + at_active, unit)
+        stretch = (slopes @ self.product * slopes).sum(-1, keepdim=True).clamp(min=0).sqrt() * (1 + 1e-9) + 1e-9
+        rest = error.rest + stretch * norm.error.rest
+        rest = rest + self.narrow.stretch * _length(slopes.abs() * at_wide + at_active)
+        lines = error.lines + (slopes[:, None, None] * lines) @ self.narrow.weight.T
+        # the two sums of the residual stream round, too
+        size = output.abs() + lines.abs().amax(-2).sum(-2) + rest + _length(at_output)
+        at_output = at_output + 2 * unit * size
+        steps = Steps(norm, slopes, at_wide, at_active, at_output)
+        return output, Error(lines, rest + _length(at_output)), steps
 
     def back(self, gradient: Tensor, steps: Steps, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Return what the steps of some rows add to the error of a margin, and the gradient with respect to x."""
@@ -165,8 +184,3 @@ def gelu_slope(x: Tensor) -> Tensor:
 
 def _length(x: Tensor) -> Tensor:
     return x.norm(dim=-1, keepdim=True)
-
-
-def _root(x: Tensor, product: Tensor) -> Tensor:
-    # a little more than 0, where rounding of the sum could hide something
-    return ((x @ product * x).sum(-1, keepdim=True).clamp(min=0) + 1e-12 * product.abs().sum()).sqrt()

@@ -83,12 +83,12 @@ def _search_view(
     machine = enumeration.machine
     radii = attended.radii(machine.base)
     order = np.argsort(-radii, kind="stable").tolist()  # the digits that move the state most come first
-    sizes = sorted({int((radii >= reach).sum()) for reach in REACHES})
+    wanted = [int((radii >= reach).sum()) for reach in REACHES]
+    fitting = max(size for size in range(wanted[-1] + 1) if _fits(machine, forms, order[:size]))
+    sizes = sorted({min(size, fitting) for size in wanted})
     undecided: Contexts | None = None
     for number, size in enumerate(sizes):
-        chosen, following = order[:size], order[: sizes[min(number + 1, len(sizes) - 1)]]
-        _check_size(machine, view, forms, heads, chosen)
-        last = number == len(sizes) - 1 or not _fits(machine, forms, following)
+        chosen, last = order[:size], size == sizes[-1]
         numbers = {slot: rank for rank, slot in enumerate(chosen)}
         contexts = {form: enumeration.contexts(form.renumbered(numbers)) for form in forms}
         every = union(contexts.values())
@@ -109,8 +109,9 @@ def _search_view(
             failures = [(forms[form], numbers, np.intersect1d(own, wrong)) for form, own in contexts.items()]
             found.failures += [failure for failure in failures if len(failure[2])]
             if unknown and not len(wrong):
-                _check_size(machine, view, forms, heads, following)
-                raise RefusedError(unknown)
+                raise RefusedError(
+                    unknown if fitting == wanted[-1] else f"{unknown}; {_too_many(view, heads, fitting)}"
+                )
             return
 
 
@@ -131,28 +132,21 @@ def decide_exactly(
 
 
 def _fits(machine: Machine, forms: Forms, slots: Sequence[int]) -> bool:
-    return _size(machine, forms, slots) <= LARGEST and len(slots) <= MOST_SLOTS
-
-
-def _size(machine: Machine, forms: Forms, slots: Sequence[int]) -> int:
-    """Return how many contexts there can be at most if these slots are enumerated."""
+    """Whether the contexts are few enough to enumerate these slots."""
     known = set().union(*(form.slots(machine.layout[-1]) for form in forms))
     # a state knows the numbers that do not grow, and the digits of the answer follow from the others and a state
-    size: int = len(reachable_states(machine)) * machine.base ** len(set(slots) - known)
-    return size
+    size = len(reachable_states(machine)) * machine.base ** len(set(slots) - known)
+    return size <= LARGEST and len(slots) <= MOST_SLOTS
 
 
-def _check_size(machine: Machine, view: View, forms: Forms, heads: Sequence[Head], slots: Sequence[int]) -> None:
-    """Refuse a view with too many contexts, and name the heads that show digits far from the others."""
-    if _fits(machine, forms, slots):
-        return
+def _too_many(view: View, heads: Sequence[Head], fitting: int) -> str:
+    """Say that not all digits could be enumerated, and name the heads that show digits far from the others."""
     far = [head for head in heads if "=" not in head.anchors and head.anchors - {"b"} and not head.from_start]
     named = "; ".join(
         f"head {head.index} counts from {' and '.join(sorted(head.anchors))} but not from =, so what it sees of the "
         "other numbers is far from the place of the answer token"
         for head in far
     )
-    raise RefusedError(
-        f"the heads see {view.slots} digits at once, {len(slots)} of them clearly, up to "
-        f"{_size(machine, forms, slots):.0e} contexts: {named or 'too many'}"
+    return (
+        f"the heads see {view.slots} digits at once, too many to enumerate more than {fitting}{named and ': '}{named}"
     )

@@ -41,8 +41,4 @@ def _lines(label: str, found: Certificate, assumptions: Sequence[str]) -> list[s
 
 
 def _bound(bound: float | None) -> str:
-    return (
-        "no bound"
-        if bound is None
-        else f"takes at most {bound:.2g} of the margin where least is left"
-    )
+    return "no bound" if bound is None else f"takes at most {bound:.2g} of the margin where least is left"
