@@ -71,12 +71,11 @@ def _exit_code(error: BaseException, command: str) -> int | None:
     if isinstance(error, Interrupted):
         print(f"ldhd: {one_line(str(error))}; the same command goes on from there: {command}", file=sys.stderr)
         return 130
+    message = describe(error)
     if hasattr(error, "format_message"):  # typer's own errors, whichever click it carries
         message = f"{error.format_message()}{_value_of(error)}"
-    else:
-        message = describe(error)
-        if message is None:
-            return None
+    if message is None:
+        return None
     if os.environ.get("RANK", "0") == "0" or isinstance(error, LostPeerError):  # of torchrun's processes the first
         print(f"ldhd: error: {one_line(message)}", file=sys.stderr)
     return 2

@@ -15,7 +15,7 @@ from ldhd.experiments.studies import StoredRun, find_finished, find_stored, warn
 from ldhd.files import BadFileError
 from ldhd.names import suggestion
 from ldhd.parsing import format_range
-from ldhd.report.terminal import Output, counted, folding, numeric, percent, plain_table
+from ldhd.report.terminal import Output, View, counted, folding, numeric, percent, plain_table
 from ldhd.train import checkpoint
 
 CONDITION = re.compile(r"([\w.+:-]+?)(<=|>=|=|<|>)(.*)")
@@ -52,8 +52,8 @@ def list_runs(folders: Sequence[Path], where: Sequence[str] = (), sort: str = ""
         for run, own in zip(runs, settings, strict=True)
     ]
     caption = "exact match in % is that at the largest test scale"
-    lines = [plain_table(None, columns, rows), f"{counted(len(runs), 'run')}; {caption}"]
-    return {"runs": [run.facts for run in runs]}, lines
+    view: View = [plain_table(None, columns, rows), f"{counted(len(runs), 'run')}; {caption}"]
+    return {"runs": [run.facts for run in runs]}, view
 
 
 def compare_runs(paths: Sequence[Path]) -> Output:
