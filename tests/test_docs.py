@@ -35,7 +35,7 @@ def test_report_snippet(capsys, monkeypatch, tmp_path):
     (tmp_path / "results").symlink_to(ROOT / "results")
     monkeypatch.chdir(tmp_path)
     exec(report + figure, {})
-    assert "copy rpe-square (small) generalises 1.0" in capsys.readouterr().out
+    assert "copy rpe-square generalises 1.0" in capsys.readouterr().out
     assert (tmp_path / "report.html").exists()
     assert (tmp_path / "copy.pdf").exists()
 

@@ -3,7 +3,9 @@
 import json
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import pytest
 from plotly.offline import get_plotlyjs
@@ -12,14 +14,18 @@ from contracts.command import ldhd
 from ldhd.experiments.groups import Group, group_runs
 from ldhd.files import write_json
 from ldhd.positions import POSITIONS
-from ldhd.report import sections
+from ldhd.report import sections, task_page
+from ldhd.report.configurations import badge, configurations
 from ldhd.report.documents import read_document
 from ldhd.report.html import write_report
-from ldhd.report.page import headline
+from ldhd.report.overview import headline
+from ldhd.report.runs import find_runs
+from ldhd.report.task_page import notable_scales
 from report.samples import (
     BENCH,
     LEDGER,
     PREDICTIONS,
+    TEST,
     config_of,
     grouped,
     metrics_of,
@@ -53,29 +59,111 @@ def text_of(page):
 
 def test_headline_and_counts(sample):
     _, page = sample
-    said = text_of(re.search(r"<header>.*?</header>", page, re.S)[0])
-    assert "rpe-square generalises on copy and seems to generalise on addition; rpe fails on copy." in said
+    said = text_of(re.search(r'<p class="finding">.*?</ul>', page, re.S)[0])
+    assert "RPE-Square generalises on copy and seems to generalise on addition; RPE fails on copy." in said
     assert "9 runs 2 tasks 2 embeddings 3 seeds 1 not fitted" in said
 
 
-def test_the_headline_counts_tasks_and_not_settings():
-    """Two settings of one embedding count once for each task, at the better of their verdicts."""
+def group_of(task, position, beyond, label="", scale=8, **given):
+    """A group of one seed for each value in `beyond`, its exact match beyond the training scales."""
+    scales = tuple(s for s in (*TEST, 20, 100) if s <= scale)
+    configs = [config_of(task, position, seed, test_scales=scales, **given) for seed in range(len(beyond))]
+    records = tuple(record_of(config, value) for config, value in zip(configs, beyond, strict=True))
+    return Group(task, position, "small", records, configs[0], (), label or position)
 
-    def group(task, label, beyond, seeds):
-        records = tuple(record_of(config_of(task, "rpe", seed), beyond) for seed in range(seeds))
-        return Group(task, "rpe", "small", records, None, (), label)
 
+def test_the_headline_counts_one_configuration_of_each_task_and_embedding():
     tasks = ("copy", "parity", "addition", "division")
-    groups = [group(task, f"rpe {seeds}", 1.0, seeds) for task in tasks for seeds in (3, 1)]
-    assert headline(groups) == "Of 4 tasks, <b>rpe</b> generalises on 4, each at its best setting."
-    fails = group("copy", "rpe 2", 0.0, 3)
-    assert headline([groups[0], fails]) == "<b>rpe</b> generalises on copy, each at its best setting."
-    assert headline([fails]) == "<b>rpe</b> fails on copy."
+    groups = [group_of(task, "rpe", [1.0] * 3) for task in tasks[:3]]
+    groups += [group_of(task, "rope", [0.0] * 3) for task in tasks]
+    best = [group_of("division", "rpe", [1.0] * 3, "short"), group_of("division", "rpe", [0.0] * 3, "long", 100)]
+    single = group_of("copy", "rpe", [0.0], "one seed", 100)
+    found = configurations([*groups, *best, single])
+    assert headline(found) == "<b>RPE</b> generalises on 3 of 4 tasks; the other embedding on none."
+    assert headline(configurations(groups[3:])) == "None of 1 embedding generalises on any of 4 tasks."
+    few = configurations([groups[0], group_of("copy", "rope", [0.0] * 3)])
+    assert headline(few) == "<b>RPE</b> generalises on copy; <b>RoPE</b> fails on copy."
+
+
+def test_the_headline_of_the_stored_results_is_an_independent_count():
+    """Counted again from the lines of the packed studies, without the groups, the rule and the verdicts of ldhd."""
+    runs = {}
+    for path in (Path(__file__).parents[2] / "results").glob("*/runs.jsonl"):
+        for line in path.read_text().splitlines():
+            held = json.loads(line)
+            runs[held["record"]["hash"]] = held["config"], held["record"]
+    settings = {}
+    for config, record in runs.values():
+        same = {k: v for k, v in config.items() if k not in ("seed", "sha256", "extended_from")}
+        key = json.dumps(same, sort_keys=True), record["model"], bool(config.get("extended_from"))
+        settings.setdefault((config["task"], config["position"]), {}).setdefault(key, []).append((config, record))
+    counted = {}
+    for (task, position), groups in settings.items():
+        enough = [own for own in groups.values() if len(own) >= 3] or list(groups.values())
+
+        def far(own):
+            config, fitted = own[0][0], sum(record["fitted"] for _, record in own)
+            beyond = [scale for scale in config["test_scales"] if scale > max(config["train_scales"])]
+            return len(beyond), max(beyond, default=0), len(own), fitted, config["train"]["steps"]
+
+        best = max(map(far, enough))
+        (own, *_) = [own for own in enough if far(own) == best]
+        at_last = [(record["results"][-1]["exact"], record["fitted"]) for _, record in own]
+        right = sorted(value for value, fitted in at_last if fitted)
+        holds = len(right) >= 3 and 2 * len(right) >= len(at_last) and median(right) >= 0.9
+        counted.setdefault(position, {})[task] = holds and sum(v for v, _ in at_last) / len(at_last) >= 0.9
+    report = find_runs([Path(__file__).parents[2] / "results"])
+    groups = group_runs(
+        [run.record for run in report.finished], {run.record.hash: run.config for run in report.finished}
+    )
+    said = str(headline(configurations(groups)))
+    able = {name: tasks for name, tasks in counted.items() if any(tasks.values())}
+    for name, tasks in able.items():
+        title = " + ".join(POSITIONS[term].title for term in name.split("+"))
+        assert re.search(rf"<b>{re.escape(title)}</b> (generalises )?on {sum(tasks.values())} of {len(tasks)}\b", said)
+    assert said.count("<b>") == len(able)
+    assert f"none of {len(counted) - len(able)} other embeddings on any" in said
+
+
+def test_which_configuration_counts():
+    """Seeds, the test scales, more seeds, fitted seeds, steps, the name: never a result beyond training."""
+
+    def first(*groups):
+        chosen, *others = configurations(groups)
+        assert (chosen.chosen, [one.rank for one in others]) == (True, [*range(2, len(groups) + 1)])
+        return chosen.label
+
+    weak, strong = group_of("copy", "rpe", [0.0] * 3, "a"), group_of("copy", "rpe", [1.0] * 3, "b")
+    assert first(strong, weak) == first(weak, strong) == "a"
+    assert first(strong, group_of("copy", "rpe", [0.0] * 4, "more")) == "more"
+    assert first(group_of("copy", "rpe", [1.0] * 4, "more"), group_of("copy", "rpe", [0.0] * 3, "far", 20)) == "far"
+    assert first(strong, group_of("copy", "rpe", [0.0] * 2, "two", 20)) == "b"
+    assert first(strong, group_of("copy", "rpe", [0.0] * 3, "steps", steps=500)) == "steps"
+
+
+def test_a_mean_below_the_bound_is_not_called_generalising():
+    group = group_of("copy", "rpe", [1.0] * 3 + [0.0] * 2)
+    assert group.verdict() == "generalises" or group.mean(8) < 0.9
+    unfitted = [record.model_copy(update={"fitted": False}) for record in group.records[3:]]
+    group = replace(group, records=(*group.records[:3], *unfitted))
+    assert group.verdict() == "generalises"
+    assert badge(group) == "in 3 of 5 seeds"
+    assert headline(configurations([group])) == "<b>RPE</b> is mixed on copy."
+    assert badge(group_of("copy", "rpe", [1.0] * 3)) == "generalises"
+
+
+def test_the_table_of_many_scales_shows_the_round_ones():
+    scales = (1, 2, 3, 4, 5, *range(6, 11), 20, 50, 100, 200, 500, 1000, 10_000)
+    group = group_of("copy", "rpe", [1.0])
+    record = record_of(config_of(train_scales=(1, 2, 3, 4, 5), test_scales=scales))
+    shown = notable_scales([replace(group, records=(record,))])
+    assert (shown[:2], shown[-1], 100 in shown) == ([5, 6], 10_000, True)
+    assert notable_scales([group]) == [4, 5, 6, 8]
 
 
 def test_every_section_is_there_and_linked(sample):
     _, page = sample
-    for name in ("matrix", "task-copy", "task-addition", "predictions", "ledger", "bench", "runs"):
+    for name in ("overview", "task-copy", "task-addition", "predictions", "ledger", "bench", "runs"):
         assert f'id="{name}"' in page
         assert f'href="#{name}"' in page
     targets = set(re.findall(r'href="#([^"]+)"', page))
@@ -109,9 +197,10 @@ def test_curves_are_the_statistics(sample):
         figure
         for figure in embedded(page, "figures")
         if {"seeds", "mean"} <= {t.get("meta") for t in figure.get("data", [])}
-        and any(t["name"].startswith("RPE (") for t in figure["data"])
+        and any(t["name"].startswith("RPE,") for t in figure["data"])
     ]
-    own = {t["meta"]: t for t in figure["data"] if t.get("legendgroup", "").startswith("rpe (")}
+    own = {t["meta"]: t for t in figure["data"] if t.get("legendgroup", "") == "rpe"}
+    assert figure["shown"] == ["rpe-square", "rpe"]
     assert own["mean"]["x"] == rpe.scales
     assert own["mean"]["y"] == pytest.approx([rpe.interval(scale).value for scale in rpe.scales], abs=1e-4)
     assert sorted(own["seeds"]["y"][k] for k, x in enumerate(own["seeds"]["x"]) if x == 8) == [0.0, 0.04, 0.08]
@@ -152,8 +241,8 @@ def test_ledger_and_benchmarks(sample):
 def test_traces_are_kept_for_each_outcome(sample):
     traces = embedded(sample[1], "traces")
     assert [trace["label"] for trace in traces] == [
-        "rpe-square (small), seed 0, right",
-        "rpe (small-2), seed 0, falls short",
+        "rpe-square, seed 0, right",
+        "rpe, seed 0, falls short",
         "rpe-square, seed 0, right",
         "rpe-square, seed 2, does not fit",
     ]
@@ -203,7 +292,6 @@ def test_one_seed_and_many_scales(tmp_path):
     assert figure["layout"]["xaxis"]["type"] == "log"
     assert [t["meta"] for t in figure["data"]] == ["shade", "shade", "seeds", "mean"]
     assert "one seed" in page
-    assert 'id="matrix"' not in page
 
 
 def test_a_report_without_runs_needs_something_to_say(tmp_path):
@@ -314,7 +402,7 @@ def test_nothing_to_report_is_refused_in_one_line(tmp_path, capsys, extra):
 
 def test_a_page_of_many_cells_shows_some_and_lists_the_others(tmp_path, monkeypatch):
     """Which are shown does not depend on their results, and the page says so."""
-    monkeypatch.setattr(sections, "MOST_CELLS", 4)
+    monkeypatch.setattr(task_page, "MOST_DETAILED", 4)
     monkeypatch.setattr(sections, "MOST_LINES", 5)
     for number in range(12):
         config = config_of(settings={"train.learning_rate": 1e-4 * (number + 1)})
@@ -322,18 +410,20 @@ def test_a_page_of_many_cells_shows_some_and_lists_the_others(tmp_path, monkeypa
     report = write_report([tmp_path / "runs"], tmp_path / "r.html")
     page = report.path.read_text()
     assert len(report.groups) == len(report.document()["cells"]) == 12
-    assert page.count('<details id="cell-') == 4
-    assert "It shows 4 in detail" in page
-    assert "The first 5 are listed, the other 3 only counted" in page
+    assert page.count('<article class="config') == 4
+    assert page.count('<article class="config active" id="cell-0"') == 1
+    assert "4 of them are shown in detail" in page
+    assert "The first 5 are listed, the other 7 only counted" in text_of(page)
+    assert len(embedded(page, "lines")) == 5
 
 
 def test_comparisons_grow_in_proportion_to_the_groups(monkeypatch):
     names = list(POSITIONS)[:8]
     records = [plain_record(position, exact=(1.0, k / 40)) for k, position in enumerate(names)]
     groups = grouped(records)
-    assert len(sections.pairs(groups)) == len(groups) * (len(groups) - 1) // 2
-    monkeypatch.setattr(sections, "MOST_PAIRED", 5)
-    assert [better.position for better, *_ in sections.pairs(groups)] == [names[-1]] * (len(groups) - 1)
+    assert len(task_page.pairs(groups)) == len(groups) * (len(groups) - 1) // 2
+    monkeypatch.setattr(task_page, "MOST_PAIRED", 5)
+    assert [better.position for better, *_ in task_page.pairs(groups)] == [names[-1]] * (len(groups) - 1)
 
 
 def test_committed_documents_are_read():

@@ -128,6 +128,21 @@ def report(
     print_result(written.document() if as_json else {}, written.view(), as_json)
 
 
+def explore(
+    runs: Annotated[
+        list[Path],
+        Argument(metavar="RUN [RUN]", help="Folders of one or two finished runs of a task, or a packaged task's name."),
+    ],
+    out: Annotated[Path, Option("-o", "--out", metavar="FILE", help="The page.")] = Path("explorer.html"),
+    trust: Trust = False,
+    as_json: Json = False,
+) -> None:
+    """One HTML file in which trained models answer what one types, token by token, in the browser alone."""
+    from ldhd.report.explorer import write_explorer
+
+    print_result(*write_explorer(runs, out, trust), as_json)
+
+
 def export(
     folder: Run,
     out: Annotated[Path, Argument(metavar="DIR", help="The folder to write; it must not exist.")],

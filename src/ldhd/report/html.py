@@ -12,14 +12,17 @@ from ldhd.experiments.groups import Group, group_runs
 from ldhd.files import write_bytes
 from ldhd.report import sections
 from ldhd.report.bench import case_of, growth_figure
+from ldhd.report.configurations import Configuration, badge, by_task, configurations
 from ldhd.report.figures import accuracy
 from ldhd.report.figures.learning_curves import learning_curve_figure, learning_curves
 from ldhd.report.figures.marks import Figure
 from ldhd.report.figures.strings import chosen_traces, string_figure, string_picture
 from ldhd.report.look import group_title
-from ldhd.report.page import Page, facts, headline
+from ldhd.report.overview import headline, overview_section
+from ldhd.report.page import Page, facts
 from ldhd.report.render_matplotlib import save_for_print
 from ldhd.report.runs import Runs, find_runs
+from ldhd.report.task_page import in_detail, task_section
 
 
 @dataclass(frozen=True)
@@ -27,9 +30,13 @@ class Report:
     """A report that was written, and what it was made from."""
 
     path: Path
-    groups: list[Group]
+    configurations: list[Configuration]
     runs: Runs
     figures: list[Path]
+
+    @property
+    def groups(self) -> list[Group]:
+        return [one.group for one in self.configurations]
 
     def document(self) -> dict[str, Any]:
         return {
@@ -39,7 +46,7 @@ class Report:
             "failed": self.runs.failed,
             "unfinished": [str(folder) for folder in self.runs.unfinished],
             "problems": self.runs.problems,
-            "cells": [_document(group) for group in self.groups],
+            "cells": list(map(_document, self.configurations)),
         }
 
     def view(self) -> Iterator[str]:
@@ -47,7 +54,7 @@ class Report:
         runs = self.runs
         others = {"failed": len(runs.failed), "unfinished": len(runs.unfinished), "unreadable": len(runs.problems)}
         counts = [f", {count} {name}" for name, count in others.items() if count]
-        yield f"report: {self.path} ({len(runs.finished)} runs in {len(self.groups)} cells{''.join(counts)})"
+        yield f"report: {self.path} ({len(runs.finished)} runs in {len(self.configurations)} cells{''.join(counts)})"
         if self.figures:
             yield f"figures: {self.figures[0].parent} ({len(self.figures)} files)"
 
@@ -80,29 +87,29 @@ def write_report(
     empty = not (found.finished or found.failed or found.unfinished or found.problems)
     if empty and ledger is None and predictions is None and bias is None and not benchmarks:
         raise ValueError(f"no runs in {', '.join(map(str, runs))}: a run's folder holds config.json and record.json")
-    configs = {run.record.hash: run.config for run in found.finished}
-    groups = group_runs([run.record for run in found.finished], configs)
-    page, detailed = Page(), sections.in_detail(groups)
-    places = {(group.task, group.label): f"cell-{number}" for number, group in enumerate(detailed)}
-    shown = [sections.matrix_section(detailed)]
-    for _, own in groupby(detailed, lambda group: group.task):
-        shown.append(sections.task_section(page, list(own), places, found))
-    shown.append(sections.rest_section(groups, detailed))
-    shown += [] if predictions is None else [sections.prediction_section(predictions, found, trust)]
+    groups = group_runs([run.record for run in found.finished], {run.record.hash: run.config for run in found.finished})
+    rows = [] if predictions is None else sections.compared(predictions, found, trust)
+    page, every = Page(), configurations(groups)
+    detailed, whole = in_detail(every), by_task(every)
+    by_hash = {group.records[0].hash: row for group, row in zip(groups, rows, strict=False) if row.predicted}
+    predicted = {one.place: by_hash[one.hash] for one in detailed if one.hash in by_hash}
+    shown = [overview_section(every, detailed, found)] if every else []
+    for task, own in by_task(detailed).items():
+        shown.append(task_section(page, own, len(whole[task]) - len(own), found, predicted))
+    shown += [] if predictions is None else [sections.prediction_section(predictions, rows)]
     shown += [] if ledger is None else [sections.ledger_section(ledger)]
     shown += [] if bias is None else [sections.bias_section(page, read_cells(bias))]
     shown += [sections.bench_section(page, benchmarks)] if benchmarks else []
-    shown.append({"id": "runs", "link": "runs", "template": "runs.html", "groups": detailed, "runs": found})
-    head = {"title": title, "headline": headline(groups), "facts": facts(found), "places": places}
-    text = page.render(**head, sections=[section for section in shown if section is not None])
+    shown.append(sections.runs_section(every, detailed, found))
+    text = page.render(title=title, headline=headline(every), facts=facts(found), sections=shown)
     for line in found.problems:
         warnings.warn(line, stacklevel=2)
     write_bytes(out, text.encode(errors="backslashreplace"))
     drawn: list[Path] = []
     if figures is not None:
-        for name, figure in every_figure(detailed, found, benchmarks):
+        for name, figure in every_figure([one.group for one in every if one.chosen], found, benchmarks):
             drawn += [] if figure is None else save_for_print(figure, figures / name)
-    return Report(out, groups, found, drawn)
+    return Report(out, every, found, drawn)
 
 
 def every_figure(
@@ -126,15 +133,19 @@ def every_figure(
     yield "growth", growth_figure([case_of(case) for benchmark in benchmarks for case in benchmark["cases"]])
 
 
-def _document(group: Group) -> dict[str, Any]:
-    """The statistics of one group."""
+def _document(one: Configuration) -> dict[str, Any]:
+    """The statistics of one configuration."""
+    group = one.group
     return {
         "task": group.task,
         "position": group.position,
-        "label": group.label,
+        "label": one.label,
+        "name": one.title,
+        "chosen": one.chosen,
         "seeds": [record.seed for record in group.records],
         "fitted": group.fitted,
         "verdict": group.verdict(),
+        "badge": badge(group),
         "success": asdict(group.success()),
         "exact": {str(scale): asdict(group.interval(scale)) for scale in group.scales},
         "hashes": [record.hash for record in group.records],

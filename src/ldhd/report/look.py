@@ -41,8 +41,13 @@ def looks(groups: Sequence[Group]) -> list[Style]:
 
 def group_title(group: Group) -> str:
     """The label of a group, with its embedding as papers write it."""
-    named = group.label.startswith(group.position)
-    return position_title(group.position) + group.label.removeprefix(group.position) if named else group.label
+    return entitled(group.label, group.position)
+
+
+def entitled(label: str, position: str) -> str:
+    """Return a label with the embedding that it begins with as papers write it; other labels stay as they are."""
+    named = label.startswith(position)
+    return position_title(position) + label.removeprefix(position) if named else label
 
 
 def position_title(position: str) -> str:

@@ -10,7 +10,7 @@ from ldhd.experiments.preset import Depths, Digits, Grid, Plane, Preset, Shares,
 from ldhd.report.figures.accuracy import accuracy_panels, digit_figure
 from ldhd.report.figures.marks import Axis, Figure, HeatMap, Mark, Panel, Style, Text
 from ldhd.report.figures.theory import plane_figure
-from ldhd.report.look import look, position_title
+from ldhd.report.look import entitled, look, position_title
 from ldhd.report.terminal import counted, percent
 
 LOWEST = 0.8
@@ -35,13 +35,13 @@ def factor_figure(outcomes: Sequence[Outcome], title: str, depths: bool = False)
     most seeds do not fit has no color, since it says nothing about length.
     """
     tasks = list(dict.fromkeys(outcome.task for outcome in outcomes))
-    rows = list(dict.fromkeys(outcome.label for outcome in outcomes))
+    rows = list(dict.fromkeys(entitled(outcome.label, outcome.position) for outcome in outcomes))
     seeds = max(outcome.seeds for outcome in outcomes)
     highest = max(2.0, *(outcome.factor for outcome in outcomes))
     values: list[list[float | None]] = [[None] * len(tasks) for _ in rows]
     texts: list[Mark] = []
     for outcome in outcomes:
-        x, y = tasks.index(outcome.task), rows.index(outcome.label)
+        x, y = tasks.index(outcome.task), rows.index(entitled(outcome.label, outcome.position))
         factor = max(outcome.factor, LOWEST)
         values[y][x] = factor if outcome.fits else None
         ink = "#ffffff" if outcome.fits and log(factor / LOWEST) > 0.6 * log(highest / LOWEST) else "#000000"

@@ -64,7 +64,7 @@ def _line(line: Line, panel: Panel) -> Json:
         "line": {"color": style.color, "dash": style.dash or "solid", "width": round(PIXELS * style.width, 1)},
         "marker": {"color": style.color, "symbol": style.marker, "size": round(PIXELS * style.size, 1)},
         "hovertemplate": f"{'%{text}<br>' if line.texts else ''}{panel.x.label} %{{x}}: {value}",
-        "meta": line.link or ("seeds" if not style.dash else "mean" if line.links else "line"),
+        "meta": line.link or line.role or ("seeds" if not style.dash else "mean" if line.links else "line"),
         "name": name,
         "legendgroup": escape(line.group) or name,
         "showlegend": bool(line.label),

@@ -6,8 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ldhd.certify import Certificate
 from ldhd.experiments import RunConfig, RunFolder
 from ldhd.experiments.groups import setting
+from ldhd.experiments.packaged import MODELS_PATH, packaged
 from ldhd.experiments.preset import SIX
 from ldhd.experiments.studies import FinishedRun, find_stored, read_run
 from ldhd.files import BadFileError, read_json
@@ -39,10 +41,16 @@ class Runs:
         """Return the learning curve of a run; empty if it was not kept, or, with a problem noted, cannot be read."""
         return self._read(lambda: _agreeing_metrics(self.by_hash[run_hash])) or []
 
-    def certificate(self, run_hash: str) -> str:
-        """Return in one sentence what `ldhd certify` found about a run; empty if nothing readable is stored."""
-        found = self._read(self.by_hash[run_hash].stored.certificate)
-        return "" if found is None else found.sentence()
+    def certificate(self, run_hash: str) -> Certificate | None:
+        """Return what `ldhd certify` found about a run, beside it or in the package; None if nothing readable is."""
+        own = self._read(self.by_hash[run_hash].stored.certificate)
+        return own or self._packaged.get(run_hash)
+
+    @cached_property
+    def _packaged(self) -> dict[str, Certificate]:
+        """The certificates of the trained models that come with the package, by the hashes of their runs."""
+        folders = [RunFolder(MODELS_PATH / name) for name in packaged()]
+        return {folder.config().hash: folder.certificate() for folder in folders if folder.certificate_path.exists()}
 
     def trace(self, run_hash: str) -> dict[str, Any] | None:
         """Return the trace of a run; None if it was not kept, or, with a problem noted, cannot be read."""
@@ -116,9 +124,14 @@ def _agreeing_trace(run: FinishedRun) -> dict[str, Any]:
 
 
 def _order(run: FinishedRun) -> tuple[Any, ...]:
-    """Sort by task and embedding: those of the paper's comparisons first, then our own, then users' by name."""
+    """Sort by task and embedding."""
     task, position = run.config.task, run.config.position
-    return *_rank(task, [*TASKS]), *_rank(position, [*SIX, *POSITIONS]), setting(run.config), run.config.seed
+    return *_rank(task, [*TASKS]), *position_order(position), setting(run.config), run.config.seed
+
+
+def position_order(position: str) -> tuple[int, str]:
+    """What embeddings are sorted by: those of the paper's comparisons first, then our own, then users' by name."""
+    return _rank(position, [*SIX, *POSITIONS])
 
 
 def _rank(name: str, known: Sequence[str]) -> tuple[int, str]:

@@ -42,8 +42,9 @@ def accuracy_figure(groups: Sequence[Group], title: str = "", links: Mapping[str
 def accuracy_panel(
     groups: Sequence[Group], styles: Sequence[Style], links: Mapping[str, str] | None = None, with_seeds: bool = True
 ) -> Panel:
-    """The curves of some groups, with the training scales shaded if the groups have them in common."""
-    common = len({tuple(group.train_scales) for group in groups}) == 1
+    """The curves of some groups, with the training scales shaded that the first groups of all embeddings share."""
+    firsts = {group.position: tuple(group.train_scales) for group in reversed(groups)}
+    common = len(set(firsts.values())) == 1
     marks: list[Mark] = _training_spans(groups[0].train_scales) if common else []
     for index, (group, style) in enumerate(zip(groups, styles, strict=True)):
         means = [(scale, group.interval(scale)) for scale in evenly(group.scales, MOST_SCALES)]
@@ -235,7 +236,8 @@ def _hard(group: Group, style: Style) -> list[Line]:
     scales = group.hard_scales
     values = [fmean(group.hard(scale)) for scale in scales]
     own = Style(color=style.color, dash="", marker="triangle-down", size=5, opacity=0.8)
-    return [Line(scales, values, own, group=group.label, texts=["hard instances"] * len(scales))] if scales else []
+    texts = ["hard instances"] * len(scales)
+    return [Line(scales, values, own, group=group.label, texts=texts, role="hard")] if scales else []
 
 
 def _training_spans(scales: Sequence[int]) -> list[Mark]:

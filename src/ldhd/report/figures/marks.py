@@ -50,6 +50,7 @@ class Line:
 
     On the page, marks of one `group` are shown and hidden together. Under the pointer, it shows the name of the line,
     by default its label, and the text of the point. A click leads to the element `link`, or to the one in `links`.
+    The page may show and hide together what plays the same `role`, such as `hard`.
     """
 
     x: Numbers
@@ -61,6 +62,7 @@ class Line:
     texts: Sequence[str] = ()
     links: Sequence[str] = ()
     link: str = ""
+    role: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 'use strict';
+// One section is seen at a time; figures are drawn when they come into view, at a height that is known before.
 (() => {
-  const figures = JSON.parse(document.getElementById('figures').textContent);
+  const read = (id) => JSON.parse((document.getElementById(id) || { textContent: 'null' }).textContent);
+  const figures = read('figures');
   const scheme = matchMedia('(prefers-color-scheme: dark)');
   const THEMES = {
     light: { ink: '#1d1f21', muted: '#64696e', line: '#e4e4df', paper: '#fdfdfb', black: '#000000' },
     dark: { ink: '#e8e6e1', muted: '#9da3a8', line: '#33373b', paper: '#212427', black: '#f2f2f2' },
   };
-  const PAPER = 660;
+  const PAPER = 660, PAGE = 200, FALLBACK = 320;
   let printing = false;
   const theme = () => THEMES[scheme.matches && !printing ? 'dark' : 'light'];
 
@@ -26,8 +28,17 @@
     if (copy.name) copy.name = shortened(copy.name, width);
     if (copy.line) copy.line = { ...copy.line, color: seen(copy.line.color) };
     if (copy.marker) copy.marker = { ...copy.marker, color: seen(copy.marker.color) };
-    if (was[key(trace)] !== undefined) copy.visible = was[key(trace)];
+    const visible = was[key(trace)] || was[`${trace.legendgroup}|mean`];  // as it was, or as its group is
+    if (visible !== undefined) copy.visible = visible;
     return copy;
+  }
+
+  // what a figure shows now: one variant, the groups that are ticked, the roles that are pressed
+  function tracesOf(spec) {
+    const shown = spec.shown && new Set(spec.shown), off = spec.off || new Set();
+    return (spec.data || spec.variants[spec.chosen]).filter(
+      (trace) => !off.has(trace.meta) && !(shown && trace.legendgroup && trace.meta !== 'shade' && !shown.has(trace.legendgroup)),
+    );
   }
 
   function layout(spec, width) {
@@ -43,10 +54,9 @@
       margin: { l: 56, r: 12, t: 12, b: 44, ...(spec.layout.margin || {}) },
     };
     if (printing) Object.assign(result, { autosize: false, width: Math.min(width, PAPER) });  // a window may be wider than paper
-    for (const key of Object.keys(result)) if (/^[xy]axis/.test(key)) result[key] = { ...axis, ...result[key], title: { ...title, ...result[key].title } };
+    for (const name of Object.keys(result)) if (/^[xy]axis/.test(name)) result[name] = { ...axis, ...result[name], title: { ...title, ...result[name].title } };
     if (spec.variants) result.xaxis.title.text += ` (${spec.chosen})`;
-    const traces = spec.data || spec.variants[spec.chosen];
-    const entries = traces.filter((trace) => trace.showlegend !== false);
+    const entries = tracesOf(spec).filter((trace) => trace.showlegend !== false && trace.name);
     if (result.showlegend !== false && entries.length > 1) {
       const across = entries.reduce((sum, trace) => sum + 7.2 * trace.name.length + 62, 0);
       result.height += 21 * Math.max(0, Math.ceil(across / (width - 60)) - 1);
@@ -55,15 +65,20 @@
     return result;
   }
 
-  function draw(div, keep) {
-    const spec = figures[div.dataset.figure];
-    const canvas = div.querySelector('.canvas');
-    const was = {};
-    if (keep && canvas.data) for (const trace of canvas.data) was[key(trace)] = trace.visible;
-    const data = (spec.data || spec.variants[spec.chosen]).map((trace) => coloured(trace, was, canvas.clientWidth));
+  const canvasOf = (div) => div.querySelector('.canvas');
+  const specOf = (div) => figures[div.dataset.figure];
+  const folded = (div) => canvasOf(div).clientWidth === 0;  // in a closed list or another section
+  const reserve = (div) => { if (!folded(div)) canvasOf(div).style.minHeight = `${layout(specOf(div), canvasOf(div).clientWidth).height}px`; };
+
+  function draw(div) {
+    const spec = specOf(div), canvas = canvasOf(div), was = {};
+    if (canvas.data) for (const trace of canvas.data) was[key(trace)] = trace.visible;
+    reserve(div);
+    const width = canvas.clientWidth || FALLBACK;
+    const data = tracesOf(spec).map((trace) => coloured(trace, was, width));
     const config = { responsive: true, displaylogo: false, displayModeBar: 'hover', modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'] };
     const first = !canvas.data;
-    Plotly.react(canvas, data, layout(spec, canvas.clientWidth), config);
+    Plotly.react(canvas, data, layout(spec, width), config);
     if (first) canvas.on('plotly_click', (event) => {
       const { customdata, data } = event.points[0];
       const target = customdata || data.meta;  // of the point, or of its whole line
@@ -73,43 +88,149 @@
 
   const plots = [...document.querySelectorAll('[data-figure]')];
   for (const div of plots) {
-    const spec = figures[div.dataset.figure];
-    const canvas = div.querySelector('.canvas');
-    canvas.style.minHeight = `${layout(spec, canvas.clientWidth || PAPER).height}px`;  // drawing it later moves nothing below
-    const choice = div.querySelector('select');
-    if (choice) choice.addEventListener('change', () => { spec.chosen = choice.value; draw(div, true); });
-    for (const button of div.querySelectorAll('button[data-role]')) button.addEventListener('click', () => {
-      const on = button.getAttribute('aria-pressed') !== 'true';
-      button.setAttribute('aria-pressed', on);
-      const shown = new Set(canvas.data.filter((trace) => trace.meta === 'mean' && trace.visible !== 'legendonly').map((trace) => trace.legendgroup));
-      const chosen = canvas.data.map((trace, index) => [trace, index]).filter(([trace]) => trace.meta === button.dataset.role);
-      Plotly.restyle(canvas, { visible: chosen.map(([trace]) => (on ? (shown.has(trace.legendgroup) ? true : 'legendonly') : false)) }, chosen.map(([, index]) => index));
+    const spec = specOf(div), choice = div.querySelector('select'), buttons = [...div.querySelectorAll('button[data-role]')];
+    if (choice) choice.addEventListener('change', () => { spec.chosen = choice.value; draw(div); });
+    spec.off = new Set(buttons.filter((button) => button.getAttribute('aria-pressed') !== 'true').map((button) => button.dataset.role));
+    for (const button of buttons) button.addEventListener('click', () => {
+      const off = spec.off.delete(button.dataset.role) ? false : Boolean(spec.off.add(button.dataset.role));
+      button.setAttribute('aria-pressed', !off);
+      draw(div);
     });
   }
   const watcher = new IntersectionObserver((entries) => {
-    for (const entry of entries) if (entry.isIntersecting) { watcher.unobserve(entry.target); draw(entry.target, true); }
-  }, { rootMargin: '600px' });
+    for (const entry of entries) if (entry.isIntersecting && !folded(entry.target)) { watcher.unobserve(entry.target); draw(entry.target); }
+  }, { rootMargin: '400px' });
   plots.forEach((div) => watcher.observe(div));
-  const folded = (div) => div.querySelector('.canvas').clientWidth === 0;  // in a closed list: to be drawn when it opens
-  const redraw = () => {
-    for (const div of plots) {
-      if (folded(div)) watcher.observe(div);
-      else if (div.querySelector('.canvas').data) draw(div, true);
-    }
-  };
-  scheme.addEventListener('change', redraw);
-  addEventListener('beforeprint', () => { printing = true; plots.filter((div) => !folded(div)).forEach((div) => draw(div, true)); });
-  addEventListener('afterprint', () => { printing = false; redraw(); });
+  const redraw = () => { for (const div of plots) if (canvasOf(div).data && !folded(div)) draw(div); };
+  scheme.addEventListener('change', () => {
+    for (const div of plots) if (canvasOf(div).data && folded(div)) { Plotly.purge(canvasOf(div)); watcher.observe(div); }
+    redraw();
+  });
+  document.addEventListener('toggle', (event) => { for (const div of event.target.querySelectorAll('[data-figure]')) reserve(div); }, true);
+  addEventListener('beforeprint', () => {
+    printing = true;
+    document.documentElement.classList.add('printing');
+    plots.filter((div) => !folded(div)).forEach(draw);
+  });
+  addEventListener('afterprint', () => {
+    printing = false;
+    document.documentElement.classList.remove('printing');
+    redraw();
+  });
 
-  // a link to a run opens the list that holds it
-  function reveal() {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target) return;
-    for (let node = target; node; node = node.parentElement) if (node.tagName === 'DETAILS') node.open = true;
-    target.scrollIntoView({ block: target.tagName === 'SECTION' ? 'start' : 'center' });
+  // the section of a link, the configuration and the lists that hold it
+  const sections = [...document.querySelectorAll('main > section')];
+  function choose(article) {
+    const box = article.parentElement;
+    for (const other of box.querySelectorAll('article.config')) other.classList.toggle('active', other === article);
+    box.querySelector('.chooser select').value = article.id;
+    for (const figure of article.querySelectorAll('[data-traces]')) drawStrings(figure);
   }
-  addEventListener('hashchange', reveal);
-  reveal();
+  function show() {
+    const found = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = found && found.closest('main > section') ? found : sections[0];
+    const section = target.closest('main > section');
+    const article = target.closest('article.config') || section.querySelector('article.config.active');
+    for (const other of sections) other.classList.toggle('active', other === section);
+    for (const link of document.querySelectorAll('nav a')) {
+      const here = link.hash === `#${section.id}`;
+      if (here) link.setAttribute('aria-current', 'page'); else link.removeAttribute('aria-current');
+      if (here) link.parentElement.scrollLeft = link.offsetLeft - 40;
+    }
+    if (article) choose(article);
+    for (let node = target; node; node = node.parentElement) if (node.tagName === 'DETAILS') node.open = true;
+    for (const div of section.querySelectorAll('[data-figure]')) reserve(div);
+    if (target === section) scrollTo(0, 0); else target.scrollIntoView({ block: target.tagName === 'TR' ? 'center' : 'start' });
+  }
+  addEventListener('hashchange', show);
+  for (const select of document.querySelectorAll('.chooser select')) {
+    select.addEventListener('change', () => { location.hash = select.value; });
+  }
+
+  // words that all have to occur in a text
+  const words = (input) => input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const holds = (text, sought) => sought.every((word) => text.toLowerCase().includes(word));
+
+  for (const picker of document.querySelectorAll('.picker')) {
+    const div = picker.closest('section').querySelector('[data-figure]'), spec = specOf(div);
+    const input = picker.querySelector('input[type=search]'), others = picker.querySelector('[data-others]');
+    const rows = [...picker.querySelectorAll('tbody tr')];
+    const filter = () => {
+      const sought = words(input), all = others && others.getAttribute('aria-pressed') === 'true';
+      for (const row of rows) row.hidden = sought.length ? !holds(row.dataset.text, sought) : row.classList.contains('other') && !all;
+    };
+    input.addEventListener('input', filter);
+    if (others) others.addEventListener('click', () => { others.setAttribute('aria-pressed', others.getAttribute('aria-pressed') !== 'true'); filter(); });
+    for (const box of picker.querySelectorAll('input[type=checkbox]')) box.addEventListener('change', () => {
+      entity.textContent = box.value;  // groups are named as HTML
+      const name = entity.innerHTML.replaceAll('"', '&quot;').replaceAll("'", '&#x27;');
+      spec.shown = box.checked ? [...spec.shown, name] : spec.shown.filter((other) => other !== name);
+      draw(div);
+    });
+  }
+
+  const heat = document.getElementById('heat');
+  if (heat) {
+    const measures = read('measures'), cells = [...heat.querySelectorAll('td.cell')];
+    document.getElementById('heat-measure').addEventListener('change', (event) => {
+      measures[event.target.value].forEach(([strength, text, small], index) => {
+        cells[index].style.setProperty('--v', strength || 0);
+        cells[index].querySelector('b').textContent = text;
+        cells[index].querySelector('small').textContent = small;
+      });
+    });
+    const filter = document.getElementById('heat-filter');
+    filter.addEventListener('input', () => {
+      const sought = words(filter), names = (selector) => [...heat.querySelectorAll(selector)];
+      const rows = names('tbody th'), columns = names('thead th[data-name]');
+      // each word narrows the tasks or the embeddings, whichever it occurs in
+      const keep = (headers) => {
+        const own = sought.filter((word) => headers.some((header) => holds(header.dataset.name, [word])));
+        return headers.map((header) => !own.length || own.some((word) => holds(header.dataset.name, [word])));
+      };
+      const [tasks, positions] = [keep(rows), keep(columns)];
+      rows.forEach((header, index) => { header.parentElement.hidden = !tasks[index]; });
+      columns.forEach((header, index) => {
+        for (const row of heat.rows) row.cells[index + 1].hidden = !positions[index];
+      });
+    });
+  }
+
+  const lines = read('lines'), table = document.getElementById('runs-table');
+  if (table) {
+    const input = document.getElementById('runs-filter'), more = document.getElementById('runs-more');
+    const body = table.tBodies[0];
+    let found = [], written = 0;
+    const write = () => {
+      for (const line of found.slice(written, written + PAGE)) {
+        const row = body.insertRow();
+        line.slice(0, 7).forEach((value, index) => {
+          const cell = row.insertCell();
+          if (index === 4 || index === 5) cell.className = 'number';
+          if (index === 2) cell.className = 'differs';
+          if (index === 1 && line[7]) {
+            const link = document.createElement('a');
+            link.href = `#${line[7]}`;
+            link.textContent = value;
+            cell.append(link);
+          } else cell.textContent = value;
+        });
+      }
+      written = Math.min(found.length, written + PAGE);
+      more.hidden = written === found.length;
+    };
+    const filter = () => {
+      const sought = words(input);
+      found = sought.length ? lines.filter((line) => holds(line.slice(0, 7).join(' '), sought)) : lines;
+      written = 0;
+      body.replaceChildren();
+      write();
+      document.getElementById('runs-count').textContent = `${found.length} of ${lines.length}`;
+    };
+    input.addEventListener('input', filter);
+    more.addEventListener('click', write);
+    filter();
+  }
 
   for (const box of document.querySelectorAll('[data-filter]')) {
     for (const button of box.querySelectorAll('button')) button.addEventListener('click', () => {
@@ -118,4 +239,5 @@
       for (const row of document.querySelectorAll(`#${box.dataset.filter} [data-verdict="${button.dataset.verdict}"]`)) row.hidden = !on;
     });
   }
+  show();
 })();

@@ -1,6 +1,6 @@
 'use strict';
 // The string with its anchors above it, and below it, for each answer token, where the model looks.
-(() => {
+const drawStrings = (() => {
   const traces = JSON.parse(document.getElementById('traces').textContent);
   const CELL = 26, FAINT = 20;
   const make = (name, attributes, parent, text) => {
@@ -76,7 +76,10 @@
     return svg;
   }
 
-  for (const box of document.querySelectorAll('[data-traces]')) {
+  // when the picture is first seen
+  return (box) => {
+    if (box.dataset.drawn) return;
+    box.dataset.drawn = 'true';
     const own = box.dataset.traces.split(' ').map((key) => traces[key]);
     const [run, anchor, view, head] = ['run', 'anchor', 'view', 'head'].map((name) => box.querySelector(`select[name=${name}]`));
     const place = box.querySelector('.picture'), caption = box.querySelector('.said');
@@ -97,5 +100,5 @@
     run.addEventListener('change', offer);
     for (const select of [anchor, view, head]) select.addEventListener('change', show);
     offer();
-  }
+  };
 })();
