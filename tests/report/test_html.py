@@ -97,14 +97,18 @@ def test_the_headline_of_the_stored_results_is_an_independent_count():
         same = {k: v for k, v in config.items() if k not in ("seed", "sha256", "extended_from")}
         key = json.dumps(same, sort_keys=True), record["model"], bool(config.get("extended_from"))
         settings.setdefault((config["task"], config["position"]), {}).setdefault(key, []).append((config, record))
-    counted = {}
+    counted, shared = {}, {}
+    for (task, position), groups in settings.items():
+        for own in groups.values():
+            shared.setdefault((task, own[0][1]["model"], str(own[0][0]["train"])), set()).add(position)
     for (task, position), groups in settings.items():
         enough = [own for own in groups.values() if len(own) >= 3] or list(groups.values())
 
         def far(own):
             config, fitted = own[0][0], sum(record["fitted"] for _, record in own)
             beyond = [scale for scale in config["test_scales"] if scale > max(config["train_scales"])]
-            return len(beyond), max(beyond, default=0), len(own), fitted, config["train"]["steps"]
+            alike = len(shared[config["task"], own[0][1]["model"], str(config["train"])])
+            return len(beyond), max(beyond, default=0), len(own), fitted, alike, config["train"]["steps"]
 
         best = max(map(far, enough))
         (own, *_) = [own for own in enough if far(own) == best]

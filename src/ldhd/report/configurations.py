@@ -5,25 +5,27 @@ configurations, one stands for it on the front page and in the headline. It is c
 it fits the training scales, never by a result at a larger scale.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from ldhd.experiments.groups import ENOUGH_SEEDS, GENERALISES, Group
 from ldhd.report.look import position_title
+from ldhd.train import TrainConfig
 
 RULE = (
     f"Where an embedding was run on a task in several configurations, one counts: of those with {ENOUGH_SEEDS} seeds "
     "or more, where there are any, the one tested at the most scales beyond its training scales; of several, the one "
     "tested at the largest scale, then with the most seeds, with the most seeds that fit the training scales, with the "
-    "most training steps, and the first by name. "
-    "No result beyond the training scales plays a part."
+    "model and the training that most embeddings of the task share, with the most training steps, and the first by "
+    "name. No result beyond the training scales plays a part."
 )
 """How `configurations` chooses, in the words of the report."""
 MEANING = (
     f"An embedding generalises on a task if at least {ENOUGH_SEEDS} seeds fit the training scales, and at the largest "
-    f"test scale exact match is at least {GENERALISES:.0%} both in the median of the fitted seeds and in the mean over "
-    "all seeds."
+    f"test scale exact match is at least {100 * GENERALISES:g} % both in the median of the fitted seeds and in the "
+    "mean over all seeds."
 )
 """What `badge` calls `generalises`, in the words of the report."""
 
@@ -64,12 +66,15 @@ def configurations(groups: Sequence[Group]) -> list[Configuration]:
     for group in groups:
         alike.setdefault(group.task, {}).setdefault(group.position, []).append(group)
     found: list[Configuration] = []
-    for own in (own for positions in alike.values() for own in positions.values()):
-        ranked = sorted(own, key=_order)
-        for rank, group in enumerate(ranked, start=1):
-            short = replace(group, label=group.position if rank == 1 else f"{group.position} {rank}")
-            differs = _differences(group, ranked[0])
-            found.append(Configuration(short, group.label, rank, f"cell-{len(found)}", differs))
+    for positions in alike.values():
+        # the model and the training of each configuration -> how many embeddings of the task have them
+        shared = Counter(way for own in positions.values() for way in {_way(group) for group in own})
+        for own in positions.values():
+            ranked = sorted(own, key=lambda group: _order(group, shared[_way(group)]))
+            for rank, group in enumerate(ranked, start=1):
+                short = replace(group, label=group.position if rank == 1 else f"{group.position} {rank}")
+                differs = _differences(group, ranked[0])
+                found.append(Configuration(short, group.label, rank, f"cell-{len(found)}", differs))
     return found
 
 
@@ -86,12 +91,17 @@ def badge(group: Group) -> str:
     return verdict
 
 
-def _order(group: Group) -> tuple[bool, int, int, int, int, int, str]:
-    """What comes first in this order counts."""
-    steps = 0 if group.config is None else group.config.train.steps
+def _order(group: Group, shared: int) -> tuple[bool, int, int, int, int, int, int, str]:
+    """What comes first in this order counts; `shared` embeddings of the task have its model and its training."""
     seeds, scales = len(group.records), group.scales
     beyond = sum(scale > max(group.train_scales) for scale in scales)
-    return seeds < ENOUGH_SEEDS, -beyond, -scales[-1], -seeds, -group.fitted, -steps, group.label
+    few, steps = seeds < ENOUGH_SEEDS, group.config.train.steps
+    return few, -beyond, -scales[-1], -seeds, -group.fitted, -shared, -steps, group.label
+
+
+def _way(group: Group) -> tuple[str, TrainConfig]:
+    """The model and the training of a group."""
+    return group.model, group.config.train
 
 
 def _differences(group: Group, chosen: Group) -> tuple[str, ...]:

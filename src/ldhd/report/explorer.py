@@ -23,6 +23,8 @@ EMBEDDINGS = (*("none", "absolute", "abacus", "rope", "alibi", "rpe", "rpe-squar
 """The embeddings that `static/model.js` computes."""
 SCALES = (3, 5, 10, 20, 50, 100)
 """The scales of the examples that the explorer offers, where the embeddings have a place for them."""
+FIRST = 2
+"""The example that is answered when the page opens."""
 MOST_HARD = 3
 MOST_MODELS = 2
 
@@ -38,11 +40,10 @@ def write_explorer(runs: Sequence[Path], out: Path, trust: bool = False) -> Outp
     if len(tasks) > 1:
         raise ValueError(f"both runs must be of one task, got {' and '.join(tasks)}")
     models = [model_document(config, model) for config, _, model in loaded]
-    text = (
-        environment()
-        .get_template("explorer.html")
-        .render(task=tasks[0], models=models, examples=_examples(*loaded[0][:2]))
-    )
+    examples = _examples(*loaded[0][:2])
+    first = min(FIRST, len(examples) - 1)
+    page = environment().get_template("explorer.html")
+    text = page.render(task=tasks[0], models=models, examples=examples, first=first)
     write_bytes(out, text.encode(errors="backslashreplace"))
     names = [f"{config.label}" for config, *_ in loaded]
     document = {"explorer": str(out), "task": tasks[0], "runs": [config.hash for config, *_ in loaded]}

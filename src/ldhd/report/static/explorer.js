@@ -62,7 +62,8 @@
   const output = (index) => results[index].map((step) => step.token).join('');
   function verdict() {
     const outputs = results.map((_, index) => output(index));
-    if (right !== null) return specs.map((spec, index) => `${spec.title} is ${outputs[index] === right ? 'right' : 'wrong'}`).join(', ');
+    const names = new Set(specs.map((spec) => spec.title)).size < specs.length ? ['the first', 'the second'] : specs.map((spec) => spec.title);
+    if (right !== null) return names.map((name, index) => `${name} is ${outputs[index] === right ? 'right' : 'wrong'}`).join(', ');
     return outputs.length < 2 ? '' : outputs[0] === outputs[1] ? 'both write the same' : 'they differ';
   }
 

@@ -8,7 +8,7 @@
     light: { ink: '#1d1f21', muted: '#64696e', line: '#e4e4df', paper: '#fdfdfb', black: '#000000' },
     dark: { ink: '#e8e6e1', muted: '#9da3a8', line: '#33373b', paper: '#212427', black: '#f2f2f2' },
   };
-  const PAPER = 660, PAGE = 200, FALLBACK = 320;
+  const PAPER = 660, PAGE = 200, FALLBACK = 320, APART = 40;
   let printing = false;
   const theme = () => THEMES[scheme.matches && !printing ? 'dark' : 'light'];
 
@@ -55,6 +55,7 @@
     };
     if (printing) Object.assign(result, { autosize: false, width: Math.min(width, PAPER) });  // a window may be wider than paper
     for (const name of Object.keys(result)) if (/^[xy]axis/.test(name)) result[name] = { ...axis, ...result[name], title: { ...title, ...result[name].title } };
+    if (width < 640) fewerTicks(result.xaxis, width);
     if (spec.variants) result.xaxis.title.text += ` (${spec.chosen})`;
     const entries = tracesOf(spec).filter((trace) => trace.showlegend !== false && trace.name);
     if (result.showlegend !== false && entries.length > 1) {
@@ -63,6 +64,16 @@
       result.showlegend = true;
     }
     return result;
+  }
+
+  // leaves out labels that would lie over each other on a narrow screen
+  function fewerTicks(axis, width) {
+    const { tickvals: values, ticktext: texts } = axis, at = (value) => (axis.type === 'log' ? Math.log10(value) : value);
+    if (!values || values.length < 2) return;
+    const gap = (APART * (at(values[values.length - 1]) - at(values[0]))) / width;
+    const kept = [];
+    for (let index = values.length - 1; index >= 0; index -= 1) if (!kept.length || at(values[kept[0]]) - at(values[index]) >= gap) kept.unshift(index);
+    Object.assign(axis, { tickvals: kept.map((index) => values[index]), ticktext: texts && kept.map((index) => texts[index]), tickangle: 0 });
   }
 
   const canvasOf = (div) => div.querySelector('.canvas');
