@@ -36,7 +36,7 @@ def test_every_cell_says_how_far_it_gets_and_what_did_not_fit():
     )
     (panel,) = figure.panels
     assert list(panel.x.tick_labels) == ["copy", "parity"]
-    assert list(panel.y.tick_labels) == ["ours", "rpe"]
+    assert list(panel.y.tick_labels) == ["ours", "RPE"]
     (heat_map,) = [mark for mark in panel.marks if isinstance(mark, HeatMap)]
     assert heat_map.values == [[20.0, None], [None, 1.2]]
     assert {(round(text.x), round(text.y), text.text) for text in texts(figure)} == {

@@ -191,7 +191,7 @@ def _row(outcome: Mapping[str, Any]) -> tuple[Any, ...]:
     claim = "" if outcome["claim"] == "unspecified" else outcome["claim"]
     successes, seeds = outcome["successes"], outcome["seeds"]
     success = "" if successes is None else success_share(Share(successes, seeds, *wilson(successes, seeds)))
-    measured = outcome["scale"], percent(exact.value), bounds(exact), success, f"{outcome['factor']:g}"
+    measured = outcome["scale"], percent(exact.value), bounds(exact), success, f"{outcome['factor']:.3g}"
     fitted = f"{outcome['fitted']}/{outcome['seeds']}"
     agreement = {None: "", False: "not as the paper says", True: "as the paper says"}[outcome["agrees"]]
     if outcome["short"]:

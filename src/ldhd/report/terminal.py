@@ -38,9 +38,13 @@ def console(**options: Any) -> Console:
 def plain_table(
     title: str | None, columns: Sequence[str | Column], rows: Iterable[Sequence[object]] = (), caption: str = ""
 ) -> Table:
-    """Return a table that has a line under its header only; a column may also be given as rich's own `Column`."""
+    """Return a table that has a line under its header only; a column may also be given as rich's own `Column`.
+
+    Where the terminal is too narrow, words are broken rather than cut.
+    """
     style: Any = {"title_justify": "left", "caption_justify": "left", "box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0)}
-    table = Table(*columns, title=title and escape(title), caption=escape(caption) or None, **style)
+    whole = [Column(column, overflow="fold") if isinstance(column, str) else column for column in columns]
+    table = Table(*whole, title=title and escape(title), caption=escape(caption) or None, **style)
     for row in rows:
         table.add_row(*map(str, row))
     return table
@@ -53,7 +57,7 @@ def folding(*names: str) -> list[Column]:
 
 def numeric(*names: str) -> list[Column]:
     """Return columns that are aligned to the right."""
-    return [Column(name, justify="right") for name in names]
+    return [Column(name, justify="right", overflow="fold") for name in names]
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -24,6 +24,8 @@ MOST_SCALES, MOST_SEEDS = 200, 30
 MOST_ROWS, MOST_COLUMNS = 60, 200
 """Rows and columns of a map of errors, or tokens of a curve, beyond which some are left out, evenly."""
 COLUMNS, ERROR_COLUMNS = 3, 4
+FEW_SCALES = 2
+"""Test scales of one panel of bars up to which each is written with its name."""
 ERROR_COLORS = ("#f2f2f2", "#d55e00")
 """From no wrong tokens to nothing but wrong tokens."""
 
@@ -88,13 +90,26 @@ def accuracy_matrix(groups: Sequence[Group]) -> Figure:
 
 
 def final_accuracy(groups: Sequence[Group]) -> Figure:
-    """Bars of exact match at the largest test scale, with 95 % intervals and every seed; hatched if none fitted."""
-    tasks = list(dict.fromkeys(group.task for group in groups))
+    """A panel for each task, with bars of exact match at the largest test scale, 95 % intervals and every seed.
+
+    Bars are hatched if no seed fitted.
+    """
+    tasks: dict[str, list[Group]] = {}
+    for group in groups:
+        tasks.setdefault(group.task, []).append(group)
+    widest = max(map(len, tasks.values()))
+    panels = [_final_panel(task, own, widest) for task, own in tasks.items()]
+    columns = min(COLUMNS, len(panels))
+    size = max(5.4, 3.6 * columns), 0.6 + 2.2 * -(-len(panels) // columns)
+    return Figure(panels, size, columns, "Exact match at the largest test scale, mean over seeds", share="y")
+
+
+def _final_panel(task: str, groups: Sequence[Group], widest: int) -> Panel:
+    """Bars, with the test scale under each run of bars that share it; all panels have room for `widest` bars."""
     marks: list[Mark] = []
-    places: dict[str, list[float]] = {}
+    places: list[tuple[int, list[int]]] = []
     dots = Style(color="#262626", dash="", marker="circle", size=3, opacity=0.6)
-    for index, group in enumerate(sorted(groups, key=lambda group: tasks.index(group.task))):
-        x = index + 0.7 * tasks.index(group.task)
+    for x, group in enumerate(groups):
         scale = group.scales[-1]
         mean, seeds = group.interval(scale), group.exact(scale)
         color, label = look(group.position).color, position_title(group.position)
@@ -102,10 +117,13 @@ def final_accuracy(groups: Sequence[Group]) -> Figure:
         if mean.low is not None and mean.high is not None:
             marks.append(Line([x, x], [mean.low, mean.high], Style(color="#404040", width=1.2)))
         marks.append(Line([x] * len(seeds), seeds, dots))
-        places.setdefault(f"{group.task}\nscale {scale}", []).append(x)
-    ticks = [sum(xs) / len(xs) for xs in places.values()]
-    panel = Panel(marks, Axis(ticks=ticks, tick_labels=list(places)), share_axis("exact match, mean over seeds"))
-    return Figure([panel], (max(5.4, 2.4 + 0.55 * len(groups) + 0.5 * len(tasks)), 3.8))
+        if not places or places[-1][0] != scale:
+            places.append((scale, []))
+        places[-1][1].append(x)
+    ticks = [sum(xs) / len(xs) for _, xs in places]
+    labels = [f"scale {scale}" if len(places) <= FEW_SCALES else str(scale) for scale, _ in places]
+    x_axis = Axis(range=(-0.7, widest - 0.3), ticks=ticks, tick_labels=labels)
+    return Panel(marks, x_axis, share_axis("exact match"), title=task)
 
 
 def digit_figure(groups: Sequence[Group], scale: int | None = None) -> Figure:
@@ -181,9 +199,9 @@ def share_axis(label: str) -> Axis:
     return Axis(label, (-0.04, 1.04), percent=True)
 
 
-def whole_ticks(count: int) -> range:
-    """About ten whole numbers from 0 below a count."""
-    return range(0, count, max(1, round(count / 10)))
+def whole_ticks(count: int, about: int = 10) -> range:
+    """About so many whole numbers from 0 below a count."""
+    return range(0, count, max(1, round(count / about)))
 
 
 def _error_panel(
@@ -193,7 +211,7 @@ def _error_panel(
     tokens: Sequence[int],
     counts: Sequence[Sequence[int]] = (),
 ) -> Panel:
-    ticks = whole_ticks(len(tokens))
+    ticks = whole_ticks(len(tokens), 5)
     x = Axis("answer token", ticks=ticks, tick_labels=[str(tokens[tick]) for tick in ticks])
     y = Axis(label, ticks=range(len(rows)), tick_labels=list(map(str, rows)))
     return Panel([HeatMap(values, ERROR_COLORS, unit="wrong", counts=counts)], x, y)
