@@ -71,8 +71,11 @@
     const { tickvals: values, ticktext: texts } = axis, at = (value) => (axis.type === 'log' ? Math.log10(value) : value);
     if (!values || values.length < 2) return;
     const gap = (APART * (at(values[values.length - 1]) - at(values[0]))) / width;
+    const round = (value) => /^[125]0*$/.test(value), order = values.map((_, index) => index);
+    order.sort((a, b) => round(values[b]) - round(values[a]) || b - a);  // round numbers stay if they can
     const kept = [];
-    for (let index = values.length - 1; index >= 0; index -= 1) if (!kept.length || at(values[kept[0]]) - at(values[index]) >= gap) kept.unshift(index);
+    for (const index of order) if (kept.every((other) => Math.abs(at(values[other]) - at(values[index])) >= gap)) kept.push(index);
+    kept.sort((a, b) => a - b);
     Object.assign(axis, { tickvals: kept.map((index) => values[index]), ticktext: texts && kept.map((index) => texts[index]), tickangle: 0 });
   }
 
