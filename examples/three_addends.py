@@ -28,6 +28,9 @@ class Triples(LatentSpace):
     def scale(self, latent: Addends) -> int:
         return max(map(len, latent))
 
+    def longest(self, scale: int) -> Addends:
+        return (9,) * scale, (9,) * scale, (9,) * scale
+
     def hard(self, scale: int) -> list[Addends]:
         """List carries of 1 and of 2 through all places, with every order of the lengths, and a sum without carries."""
         nines, power = (9,) * scale, (0,) * (scale - 1) + (1,)

@@ -132,7 +132,7 @@ RUN = ["run", "copy", "--position", "rpe"]
         (["rum"], "No such command 'rum'"),
         (["run"], "Missing argument 'TASK'"),
         (["run", "copy"], "Missing option '--position'"),
-        (["run", "sorting", "--position", "rpe"], "unknown task 'sorting'; choose from copy, addition,"),
+        (["run", "primes", "--position", "rpe"], "unknown task 'primes'; choose from copy, addition,"),
         (["run", "copy", "--position", "rpe-cube"], "unknown position 'rpe-cube'; choose from none, absolute,"),
         (["run", "copy", "--position", ""], "unknown position ''"),
         (["run", "copy", "--position", "rpe,rpe"], "named twice"),

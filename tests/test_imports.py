@@ -18,7 +18,7 @@ LEVELS = [
     {"certify"},
     {"experiments"},
     {"sweep", "bias"},
-    {"bench"},
+    {"bench", "templates"},
     {"report"},
     {"hf"},
     {"score"},

@@ -8,12 +8,12 @@ from ldhd.names import lookup, lookup_only
 
 def test_a_close_name_is_suggested():
     choices, unknown = {"rpe": 1, "rpe-square": 2}, "^unknown position 'rpe_square'; choose from rpe, rpe-square"
-    with pytest.raises(ValueError, match=rf"{unknown} or give your own as module:Class; did you mean rpe-square\?$"):
+    with pytest.raises(ValueError, match=rf"{unknown} or give your own as module:NAME; did you mean rpe-square\?$"):
         lookup("rpe_square", choices, "position")
     with pytest.raises(ValueError, match=rf"{unknown}; did you mean rpe-square\?$"):
         lookup_only("rpe_square", choices, "position")
-    with pytest.raises(ValueError, match=r"^unknown task 'sorting'; choose from copy, addition$"):
-        lookup_only("sorting", {"copy": 1, "addition": 2}, "task")
+    with pytest.raises(ValueError, match=r"^unknown task 'primes'; choose from copy, addition$"):
+        lookup_only("primes", {"copy": 1, "addition": 2}, "task")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from contracts.command import ldhd
+from ldhd.experiments.parts import load_task
 
 ROOT = Path(__file__).parent.parent
 SHORT = ("--steps", "2", "--set", "test_instances=2", "--set", "train.batch_size=4", "--workers", "1")
@@ -24,14 +25,20 @@ def commands(page):
     ]
 
 
+def write_files(page):
+    for module, code in re.findall(r"Save this as `(\w+\.py)`.*?```python\n(.*?)```", page, re.S):
+        Path(module).write_text(code)
+    for name, text in re.findall(r"`(\w+\.toml)`:\n\n```toml\n(.*?)```", page, re.S):
+        Path(name).write_text(text)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["figure-2", "task", "embedding"])
 def test_every_command_of_a_tutorial_works(name, tmp_path, monkeypatch, capsys):
     page = (ROOT / f"docs/tutorials/{name}.md").read_text()
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    for module, code in re.findall(r"Save this as `(\w+\.py)`.*?```python\n(.*?)```", page, re.S):
-        Path(module).write_text(code)
+    write_files(page)
     given = commands(page)
     assert len(given) >= 2
     for _, command, *arguments in given:
@@ -62,9 +69,41 @@ def test_the_scripts_of_a_tutorial_work(script, tmp_path, monkeypatch, capsys):
     assert script != "my_gpt2.py" or "b3141592653=" in printed
 
 
-def test_the_task_of_the_tutorial_is_right(tmp_path, monkeypatch):
-    from ldhd.experiments.parts import load_task
+@pytest.mark.slow
+def test_the_transcript_is_what_the_commands_print(tmp_path, monkeypatch, capsys):
+    """Each line that is shown is printed, in this order; `...` stands for the rest of a line, or for further lines.
 
+    The run is short here, so that its figures are not compared.
+    """
+    page = (ROOT / "docs/tutorials/task.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    shown = "".join(re.findall(r"```console\n(.*?)```", page, re.S))
+    for command, lines in re.findall(r"^\$ (.*)\n((?:[^$].*\n|\n)*)", shown, re.M):
+        words = shlex.split(command)
+        if words[0] == "pytest":
+            continue  # the test of `ldhd new` does that
+        given = [*SHORT, "--train-scales", "1-2", "--test-scales", "1-3"] if words[1] == "run" else []
+        code, out, error = ldhd(capsys, *words[1:], *given)
+        assert code == 0, error
+        printed = iter([line.rstrip() for line in out.splitlines()])
+        for line in lines.splitlines() if words[1] != "run" else []:
+            start = line.rstrip().removesuffix("...").rstrip()
+            assert any(found.startswith(start) if line.endswith("...") else found == start for found in printed), line
+
+
+def test_the_description_of_the_tutorial_is_addition(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/tutorials/task.md").read_text()
+    (text,) = [text for text in re.findall(r"```toml\n(.*?)```", page, re.S) if "+ y:m" in text]
+    Path("sum.toml").write_text(text)
+    task = load_task("sum.toml")
+    for x, y in ((0, 0), (7, 8), (99, 1), (12345, 98765), (5, 99999)):
+        total = str(x + y).zfill(1 + max(len(str(x)), len(str(y))))[::-1]
+        assert task.read(f"b{str(x)[::-1]}+{str(y)[::-1]}=").answer == f"{total}e"
+
+
+def test_the_task_of_the_tutorial_is_right(tmp_path, monkeypatch):
     page = (ROOT / "docs/tutorials/task.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", page, re.S)
     (tmp_path / "add_two.py").write_text(code)

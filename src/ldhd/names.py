@@ -1,4 +1,4 @@
-"""Names on the command line: one of ours, or a user's own as `module:Class`."""
+"""Names on the command line: one of ours, or a user's own as `module:NAME`."""
 
 import importlib
 import sys
@@ -27,15 +27,16 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def lookup(name: str, ours: Mapping[str, Thing], kind: str) -> Thing:
-    """Return `ours[name]` or the object that `module:Class` names, with the current folder on the module path."""
+    """Return `ours[name]` or the object that `module:NAME` names, with the current folder on the module path."""
     if name in ours or ":" not in name:
-        return lookup_only(name, ours, kind, " or give your own as module:Class")
+        return lookup_only(name, ours, kind, " or give your own as module:NAME")
     module_name, _, attribute = name.partition(":")
     problem = f"cannot load {kind} {name!r}"
     if module_name.endswith(".py") or not all(map(str.isidentifier, module_name.split("."))):
         raise ValueError(f"{problem}: {module_name!r} is no module; write my_module:NAME for NAME in my_module.py here")
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
+    importlib.invalidate_caches()  # the module may have been written since Python last looked into the folder
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:

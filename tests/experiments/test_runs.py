@@ -133,7 +133,7 @@ class TestConfig:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"task": "sorting"}, "unknown task 'sorting'; choose from copy, "),
+            ({"task": "primes"}, "unknown task 'primes'; choose from copy, "),
             ({"position": "rpe-cube"}, "unknown position 'rpe-cube'; choose from none, "),
             ({"position": "rpe+rope"}, "'rope' does not only add"),
             ({"position": "rpe+rpe"}, "names a term twice"),

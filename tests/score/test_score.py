@@ -150,6 +150,6 @@ def test_command_and_leaderboard(capsys, program, tmp_path):
 
 
 def test_unknown_task(capsys, program):
-    code, _, error = ldhd(capsys, "score", program(COPIER), "--task", "sorting")
+    code, _, error = ldhd(capsys, "score", program(COPIER), "--task", "primes")
     assert code == 2
-    assert "no suite for the task 'sorting'" in error
+    assert "no suite for the task 'primes'" in error

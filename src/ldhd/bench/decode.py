@@ -8,12 +8,12 @@ import torch
 from ldhd.bench.hugging_face import plain, same_gpt2
 from ldhd.bench.memory import peak_memory
 from ldhd.bench.ratio import Case, exponent, in_turn, summary
-from ldhd.evaluate.decode import END, greedy, until_end
+from ldhd.evaluate.decode import greedy, until_end
 from ldhd.experiments import load_run
 from ldhd.model import GPT, MODELS, DecodingCache
 from ldhd.model.packing import last_tokens
 from ldhd.positions import LatentWindow, RPESquare
-from ldhd.tasks.tokens import PADDING, VOCABULARY_SIZE, encode
+from ldhd.tasks.tokens import PADDING, VOCABULARY, VOCABULARY_SIZE, encode
 
 BATCH = 64
 ROUNDS = 7
@@ -92,9 +92,9 @@ def _compare(name: str, prompt: int, new: int, rounds: int) -> list[Case]:
         )
 
     written = generate()[:, prompt:].tolist()
-    if greedy(ours, rows, new) != [until_end(row) for row in written]:
+    if greedy(ours, rows, new) != [until_end(row, VOCABULARY.end) for row in written]:
         raise ValueError("the strings of Hugging Face and ours differ")
-    if all(END in row for row in written):
+    if all(VOCABULARY.end in row for row in written):
         raise ValueError("all strings end early; there is nothing to compare")
     models = {"absolute": ours, **others}
     actions = {position: partial(greedy, model, rows, new) for position, model in models.items()}

@@ -17,7 +17,7 @@ from ldhd.certify.shapes import look
 from ldhd.evaluate import greedy
 from ldhd.model import GPT
 from ldhd.tasks import Task
-from ldhd.tasks.tokens import decode, encode
+from ldhd.tasks.tokens import VOCABULARY, decode, encode
 
 Verdict = Literal["certified", "counterexample", "refused"]
 
@@ -87,6 +87,8 @@ def _timed(certificate: Certificate, seconds: float) -> Certificate:
 
 
 def _certify(model: GPT, task: Task, on_progress: OnProgress) -> Certificate:
+    if task.vocabulary != VOCABULARY:
+        raise RefusedError(f"{task.name} has tokens of its own, and machines read {VOCABULARY.characters} alone")
     machine = MACHINES.get(task.name)
     if machine is None:
         raise RefusedError(

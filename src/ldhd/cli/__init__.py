@@ -12,6 +12,7 @@ import typer
 
 import ldhd
 from ldhd.cli.bias import bias
+from ldhd.cli.new import check, new
 from ldhd.cli.runs import certify, compare, evaluate, explore, export, list_, pack, report, show, unpack
 from ldhd.cli.scores import leaderboard, score
 from ldhd.cli.theory import bench, design, positions, predict, register, tasks, verify
@@ -27,7 +28,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(run, sweep, reproduce, protocol, extend, list_, compare, evaluate, show, certify, score, leaderboard),
-    *(tasks, positions, predict, register, design, verify, bias, bench, report, explore, export, pack, unpack, demo),
+    *(tasks, positions, new, check),
+    *(predict, register, design, verify, bias, bench, report, explore, export, pack, unpack, demo),
 )
 """All commands, in the order in which `ldhd --help` lists them."""
 

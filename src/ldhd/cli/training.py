@@ -33,7 +33,11 @@ def run(
     context: Context,
     task: Annotated[
         str,
-        Argument(metavar="TASK", help="Name of a task (see `ldhd tasks`) or module:Class.", autocompletion=task_names),
+        Argument(
+            metavar="TASK",
+            help="Name of a task (see `ldhd tasks`), module:NAME, or a description such as my.toml.",
+            autocompletion=task_names,
+        ),
     ],
     position: Annotated[
         str,

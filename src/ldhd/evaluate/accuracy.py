@@ -12,7 +12,7 @@ from ldhd.evaluate.decode import greedy
 from ldhd.model import GPT
 from ldhd.statistics import wilson
 from ldhd.tasks import Instance, Task
-from ldhd.tasks.tokens import decode, encode
+from ldhd.tasks.tokens import VOCABULARY, Vocabulary
 
 LARGEST_BATCH = 256
 LARGEST_ATTENTION = 8_000_000
@@ -82,12 +82,14 @@ def sample_test_instances(task: Task, scale: int, n: int, seed: int) -> list[Ins
 def score(model: GPT, task: Task, instances: Sequence[Instance]) -> ScaleResult:
     """Test a model on instances of one scale."""
     hits: list[list[bool]] = []
+    encode = task.vocabulary.encode
     ordered = sorted(instances, key=lambda instance: len(instance.prompt))
     size = _batch_size(model, max(len(instance.text) for instance in instances))
     for start in range(0, len(ordered), size):
         batch = ordered[start : start + size]
         answers = [encode(instance.answer) for instance in batch]
-        written = greedy(model, [encode(instance.prompt) for instance in batch], max(map(len, answers)))
+        prompts = [encode(instance.prompt) for instance in batch]
+        written = greedy(model, prompts, max(map(len, answers)), vocabulary=task.vocabulary)
         hits += [_hits(row, answer) for row, answer in zip(written, answers, strict=True)]
     exact = sum(all(row) for row in hits)
     low, high = wilson(exact, len(hits))
@@ -104,15 +106,16 @@ def score(model: GPT, task: Task, instances: Sequence[Instance]) -> ScaleResult:
     )
 
 
-def answers(model: GPT, prompts: Sequence[str], longest: int) -> list[str]:
+def answers(model: GPT, prompts: Sequence[str], longest: int, vocabulary: Vocabulary = VOCABULARY) -> list[str]:
     """Return what a model writes to some prompts, up to `longest` tokens each."""
     order = sorted(range(len(prompts)), key=lambda k: len(prompts[k]))
     size = _batch_size(model, len(prompts[order[-1]]) + longest)
     written = [""] * len(prompts)
     for start in range(0, len(order), size):
         own = order[start : start + size]
-        for k, row in zip(own, greedy(model, [encode(prompts[k]) for k in own], longest), strict=True):
-            written[k] = decode(row)
+        rows = greedy(model, [vocabulary.encode(prompts[k]) for k in own], longest, vocabulary=vocabulary)
+        for k, row in zip(own, rows, strict=True):
+            written[k] = vocabulary.decode(row)
     return written
 
 

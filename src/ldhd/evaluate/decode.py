@@ -9,9 +9,8 @@ from torch import Tensor
 
 from ldhd.model import GPT
 from ldhd.model.packing import Packing, last_tokens
-from ldhd.tasks.tokens import PADDING, encode
+from ldhd.tasks.tokens import VOCABULARY, Vocabulary
 
-END = encode("e")[0]
 Padding = Literal["left", "right"]
 
 
@@ -23,6 +22,7 @@ def greedy(
     *,
     cache: bool = True,
     padding: Padding = "left",
+    vocabulary: Vocabulary = VOCABULARY,
 ) -> list[list[int]]:
     """Return the most likely continuation of each prompt, up to its first `e` or to `new_tokens` tokens.
 
@@ -34,28 +34,30 @@ def greedy(
     model.eval()
     device = next(model.parameters()).device
     if cache and not model.redraws:
-        written = _cached(model, prompts, new_tokens, device)
+        written = _cached(model, prompts, new_tokens, device, vocabulary)
     else:
-        written = _uncached(model, prompts, new_tokens, device, padding)
-    return [until_end(row) for row in written]
+        written = _uncached(model, prompts, new_tokens, device, vocabulary, padding)
+    return [until_end(row, vocabulary.end) for row in written]
 
 
 def pad(
-    rows: Sequence[Sequence[int]], padding: Padding, device: torch.device
+    rows: Sequence[Sequence[int]], padding: Padding, device: torch.device, filler: int = VOCABULARY.padding
 ) -> tuple[Int[Tensor, "B n"], Bool[Tensor, "B n"]]:
     """Return rows made equally long, and which of their tokens are not padding."""
     length = max(map(len, rows))
     tokens, valid = [], []
     for row in rows:
         rest = length - len(row)
-        filler = [PADDING] * rest
-        tokens.append([*filler, *row] if padding == "left" else [*row, *filler])
+        around = [filler] * rest
+        tokens.append([*around, *row] if padding == "left" else [*row, *around])
         valid.append([False] * rest + [True] * len(row) if padding == "left" else [True] * len(row) + [False] * rest)
     return torch.tensor(tokens, device=device), torch.tensor(valid, device=device)
 
 
-def _cached(model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, device: torch.device) -> list[list[int]]:
-    tokens, valid = pad(prompts, "left", device)
+def _cached(
+    model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, device: torch.device, vocabulary: Vocabulary
+) -> list[list[int]]:
+    tokens, valid = pad(prompts, "left", device, vocabulary.padding)
     padding = None if len(set(map(len, prompts))) == 1 else valid
     cache = model.new_cache()
     packing: Packing | None = last_tokens(len(prompts), tokens.shape[1], device)
@@ -65,19 +67,24 @@ def _cached(model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, devic
         tokens = model(tokens, padding, cache, packing).argmax(-1).view(len(prompts), -1)[:, -1:]
         padding = packing = None
         written.append(tokens)
-        ended |= tokens[:, 0] == END
+        ended |= tokens[:, 0] == vocabulary.end
         if ended.all():
             break
     return torch.cat(written, dim=1).tolist() if written else [[] for _ in prompts]
 
 
 def _uncached(
-    model: GPT, prompts: Sequence[Sequence[int]], new_tokens: int, device: torch.device, padding: Padding
+    model: GPT,
+    prompts: Sequence[Sequence[int]],
+    new_tokens: int,
+    device: torch.device,
+    vocabulary: Vocabulary,
+    padding: Padding,
 ) -> list[list[int]]:
     """Read every token again at every step: slow and plain, the oracle of the cached path."""
     rows = [list(prompt) for prompt in prompts]
     for _ in range(new_tokens):
-        tokens, valid = pad(rows, padding, device)
+        tokens, valid = pad(rows, padding, device, vocabulary.padding)
         logits = model(tokens, valid)
         for index, row in enumerate(rows):
             last = -1 if padding == "left" else len(row) - 1
@@ -85,6 +92,6 @@ def _uncached(
     return [row[len(prompt) :] for row, prompt in zip(rows, prompts, strict=True)]
 
 
-def until_end(row: list[int]) -> list[int]:
-    """Return what is written up to the first `e`."""
-    return row[: row.index(END) + 1] if END in row else row
+def until_end(row: list[int], end: int) -> list[int]:
+    """Return what is written up to the first `e`, whose id is `end`."""
+    return row[: row.index(end) + 1] if end in row else row

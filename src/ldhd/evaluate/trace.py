@@ -12,7 +12,7 @@ from ldhd.evaluate.decode import greedy
 from ldhd.model import GPT, ModelConfig
 from ldhd.model.recording import record_attention
 from ldhd.tasks import Instance, Needs
-from ldhd.tasks.tokens import decode, encode
+from ldhd.tasks.tokens import VOCABULARY, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -73,16 +73,17 @@ def check_trace(config: ModelConfig, tokens: int) -> None:
         check_memory(pairs, f"to look at the attention over {tokens} tokens", bytes_each=4)
 
 
-def trace(model: GPT, instance: Instance) -> Trace:
+def trace(model: GPT, instance: Instance, vocabulary: Vocabulary = VOCABULARY) -> Trace:
     """Decode a prompt, then read the attention along its right answer, `e` excluded as a query.
 
     Raises ValueError if the string is too long for that; see `check_trace`.
     """
     check_trace(model.config, len(instance.text))
-    output = decode(greedy(model, [encode(instance.prompt)], len(instance.answer))[0])
+    prompt = vocabulary.encode(instance.prompt)
+    output = vocabulary.decode(greedy(model, [prompt], len(instance.answer), vocabulary=vocabulary)[0])
     wrong = (k for k, token in enumerate(instance.answer) if output[k : k + 1] != token)
     device = next(model.parameters()).device
-    found = record_attention(model, torch.tensor([encode(instance.text)[:-1]], device=device))
+    found = record_attention(model, torch.tensor([vocabulary.encode(instance.text)[:-1]], device=device))
     return Trace(
         instance,
         output,

@@ -14,6 +14,7 @@ from ldhd.model import MODELS, ModelConfig
 from ldhd.names import lookup_only, suggestion
 from ldhd.parsing import MOST_VALUES, SCALES, SEEDS
 from ldhd.positions.position import TABLE_STD, Position
+from ldhd.tasks.tokens import VOCABULARY
 from ldhd.train import TrainConfig
 
 FORMAT_VERSION = 2
@@ -109,6 +110,9 @@ def make_config(
     """
     loaded = parts.load_task(task)
     model, defaults = defaults_of(task, position, model)
+    symbols = len(loaded.vocabulary.symbols)
+    if symbols != len(VOCABULARY.symbols) and "digit_tokens" in parts.option_names(position):
+        defaults["position.digit_tokens"] = symbols
     settings = dict(settings or {})
     if steps is not None:
         if "train.steps" in settings:
@@ -139,7 +143,7 @@ def make_config(
         prefix = {"ModelConfig": "model.", "TrainConfig": "train."}.get(error.title, "")
         raise ValueError(parts.explain(error, prefix)) from None
     if built:
-        parts.outline(config.model_options, config.position, config.position_options)
+        parts.outline(config.model_options, config.position, config.position_options, loaded.vocabulary.size)
     return config
 
 

@@ -23,7 +23,7 @@ from ldhd.files import BadFileError
 from ldhd.model import GPT, MODELS
 from ldhd.positions import POSITIONS, Position
 from ldhd.tasks import ALL_TASKS, Task
-from ldhd.tasks.tokens import encode
+from ldhd.tasks.contract import malformed
 from ldhd.train import TrainConfig, checkpoint, parallel
 
 TRAINED = 4
@@ -37,9 +37,10 @@ def run_task(config: RunConfig) -> Task:
 
 def new_model(config: RunConfig, device: str | None = None) -> GPT:
     """Return the untrained model of a run, on `device` or on that of its config."""
+    size = load_task(config.task).vocabulary.size
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seeds.derive(config.seed, "weights"))
-        model = build_model(config.model_options, config.position, config.position_options, config.table_std)
+        model = build_model(config.model_options, config.position, config.position_options, config.table_std, size)
     return model.to(device or config.device)
 
 
@@ -187,18 +188,22 @@ def model_label(config: RunConfig) -> str:
 
 def _outline(config: RunConfig, copies: int = 1) -> GPT:
     """Return a model to look at; ValueError if it cannot be built, or copies of its weights take too much memory."""
-    built = outline(config.model_options, config.position, config.position_options)
+    size = load_task(config.task).vocabulary.size
+    built = outline(config.model_options, config.position, config.position_options, size)
     weights = sum(parameter.numel() for parameter in built.parameters())
     check_memory(copies * weights, f"a model of {weights:.1e} parameters", bytes_each=4)
     return built
 
 
 def _check_fits(position: Position, task: Task, scales: Sequence[int], training: bool) -> None:
-    """Raise ValueError if strings of these scales hold unknown characters or are too long for the embedding."""
+    """Raise ValueError if strings of these scales are no strings of a task or are too long for the embedding."""
     longest = task.instance(task.latent.longest(max(scales)))
-    encode(longest.text)
+    wrong = malformed(longest)
+    if wrong:
+        raise ValueError(f"{task.name}: {wrong}")
+    task.vocabulary.encode(longest.text)
     try:
-        position.check_fits(longest.text[:-1], training)
+        position.check_fits(task.vocabulary.as_digits(longest.text[:-1]), training)
     except ValueError as error:
         raise ValueError(f"{task.name} at scale {max(scales)} does not fit {error}") from None
 

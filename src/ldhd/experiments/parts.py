@@ -10,12 +10,13 @@ import torch
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from torch.overrides import TorchFunctionMode
 
+from ldhd.experiments.described import described_task, is_description
 from ldhd.model import GPT, ModelConfig
 from ldhd.names import lookup, suggestion
 from ldhd.positions import POSITIONS, Position
 from ldhd.positions.factory import PositionFactory, position_factory
 from ldhd.process import own_place
-from ldhd.tasks import ALL_TASKS, Task
+from ldhd.tasks import ALL_TASKS, Format, LatentSpace, Task
 from ldhd.tasks.tokens import VOCABULARY_SIZE
 
 PositionOptions = dict[str, dict[str, Any]]
@@ -29,19 +30,25 @@ LARGEST_MODEL = 10**11
 
 
 def load_task(name: str) -> Task:
-    """Load a task by name, or a user's `module:Class` (a `Task`, or a class that makes one without arguments)."""
+    """Load a task by name, from the file that describes it, or a user's `module:NAME`.
+
+    NAME is a `Task`, a class derived from it, or anything that returns one when it is called without arguments.
+    """
+    if is_description(name):
+        return described_task(name)
     found: Any = lookup(name, ALL_TASKS, "task")
     try:
-        task = found() if isinstance(found, type) else found
+        task = found() if callable(found) else found
     except (Exception, SystemExit) as error:  # a user's class may raise anything
         place = own_place(error)
         where = f" ({place})" if place else ""
         raise ValueError(f"cannot make task {name!r}: {type(error).__name__}: {error}{where}") from error
     if not isinstance(task, Task):
         kind = type(task).__name__
-        raise ValueError(
-            f"{name!r} is no task but of type {kind}: it must be an ldhd.tasks.Task or a class derived from it"
-        )
+        raise ValueError(f"{name!r} is no task but of type {kind}: it must be an ldhd.tasks.Task, or make one")
+    for part, base in (("latent", LatentSpace), ("format", Format)):
+        if not isinstance(getattr(task, part), base):
+            raise ValueError(f"the {part} of {name!r} is no instance of {base.__name__}: {getattr(task, part)!r}")
     return task
 
 
@@ -123,9 +130,15 @@ def added_options(term: str) -> dict[str, Any]:
     return {name: options_model(kind).model_fields[name].default for name in kind.added_options} if kind else {}
 
 
-def build_model(model: ModelConfig, position: str, options: PositionOptions, table_std: float | None = None) -> GPT:
+def build_model(
+    model: ModelConfig,
+    position: str,
+    options: PositionOptions,
+    table_std: float | None = None,
+    vocabulary_size: int = VOCABULARY_SIZE,
+) -> GPT:
     """Build a GPT with its position embedding; its weights are drawn from torch's global random stream."""
-    return GPT(model, VOCABULARY_SIZE, _factory(position, options), table_std)
+    return GPT(model, vocabulary_size, _factory(position, options), table_std)
 
 
 def build_position(position: str, options: PositionOptions) -> Position:
@@ -134,11 +147,11 @@ def build_position(position: str, options: PositionOptions) -> Position:
         return _factory(position, options)(16, 8, 0)
 
 
-def outline(model: ModelConfig, position: str, options: PositionOptions) -> GPT:
+def outline(model: ModelConfig, position: str, options: PositionOptions, vocabulary_size: int = VOCABULARY_SIZE) -> GPT:
     """Build a model to look at, its weights without meaning; ValueError if it cannot be built or is absurdly large."""
     try:
         with _without_values(12 * model.layers * model.mlps * model.dimension**2, options):
-            built = build_model(model, position, options)
+            built = build_model(model, position, options, vocabulary_size=vocabulary_size)
         size = sum(parameter.numel() for parameter in built.parameters())
     except ValueError:
         raise

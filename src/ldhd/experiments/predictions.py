@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.defaults import defaults_of
+from ldhd.experiments.described import is_description, read_description
 from ldhd.experiments.parts import PositionOptions, assign_settings, build_position, load_task, position_options
 from ldhd.positions import POSITIONS, Position
 from ldhd.predict import Prediction, ShapeSource, Strings, predict_layers, prepare
-from ldhd.predict.description import parse_description
 from ldhd.predict.design import Design, as_position, design
 from ldhd.tasks import TASKS, Task
 
@@ -40,14 +39,7 @@ def relation_settings(options: PositionOptions) -> PositionOptions:
 
 def load_source(name: str) -> Task | ShapeSource:
     """Load a task by name or `module:Class`, or the description of a task from a TOML file."""
-    if not name.endswith(".toml"):
-        return load_task(name)
-    path = Path(name)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"cannot read the description {name}: {error}") from None
-    return parse_description(text, path.stem)
+    return read_description(name) if is_description(name) else load_task(name)
 
 
 def predictions(
@@ -178,6 +170,6 @@ def predict_run(config: RunConfig) -> str | None:
         return DOES_NOT_APPLY
     embedding = build_position(config.position, config.position_options)
     layers = min(config.model_options.layers, 2)
-    task = load_task(config.task)
-    (found,) = predict_layers(task, embedding, config.train_scales, config.test_scales, (layers,))
+    source = load_source(config.task)
+    (found,) = predict_layers(source, embedding, config.train_scales, config.test_scales, (layers,))
     return found.verdict

@@ -246,5 +246,5 @@ def _trace(config: RunConfig, task: Task, model: GPT) -> dict[str, Any]:
     """Return the trace of the model on one instance, at the scale of `trace_scale`."""
     scale = trace_scale(config)
     # the same instance for every run of the task at this scale
-    traced = trace(model, task.sample(scale, seeds.generator(0, "trace", task.name, scale)))
+    traced = trace(model, task.sample(scale, seeds.generator(0, "trace", task.name, scale)), task.vocabulary)
     return traced.document(task.needs(traced.instance), config.position)

@@ -33,7 +33,7 @@ A Transformer of {layers} layer{s} and {parameters} parameters with the position
 |---|---|
 | `{prompt}` | `{answer}` |
 
-One character is one token. An answer ends in `e`, the tokenizer's end of text.
+One {unit} is one token. An answer ends in `{end}`, the tokenizer's end of text.
 
 ## Accuracy by scale
 
@@ -108,8 +108,10 @@ def write_card(
         train_scales=", ".join(map(str, config.train_scales)),
         seed=config.seed,
         about=" ".join((task.format.__doc__ or "").split(">>>")[0].split()),
-        prompt=example.prompt,
-        answer=example.answer,
+        prompt=task.vocabulary.spell(example.prompt),
+        answer=task.vocabulary.spell(example.answer),
+        unit="word" if task.vocabulary.words else "character",
+        end=task.vocabulary.word("e"),
         new_tokens=len(example.answer),
         figure=FIGURE,
         version=ldhd.__version__,

@@ -9,7 +9,7 @@ from typing import Any
 from tokenizers import Regex, Tokenizer
 from tokenizers.decoders import Fuse
 from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Split
+from tokenizers.pre_tokenizers import Split, WhitespaceSplit
 from transformers import GenerationConfig, PreTrainedTokenizerFast
 from transformers.utils import logging
 
@@ -24,10 +24,8 @@ from ldhd.hf.remote_code import auto_map, write_code
 from ldhd.model import GPT
 from ldhd.positions import POSITIONS
 from ldhd.report.terminal import Output
-from ldhd.tasks.tokens import CHARACTERS, PADDING, VOCABULARY_SIZE, encode
+from ldhd.tasks.tokens import VOCABULARY, Vocabulary
 
-BEGIN, END = encode("be")
-SPECIAL_TOKENS: dict[str, Any] = {"bos_token_id": BEGIN, "eos_token_id": END, "pad_token_id": PADDING}
 PAD = "<pad>"
 
 
@@ -61,12 +59,12 @@ def export_run(
         results = RunFolder(run).record().results
     else:
         _, results = evaluate_run(run, test_scales or config.test_scales, instances, trust=trust)
-    model = exported(config, gpt)
+    model = exported(config, gpt, task.vocabulary)
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     try:
         _save(model, beside)
-        character_tokenizer().save_pretrained(beside)
+        character_tokenizer(task.vocabulary).save_pretrained(beside)
         write_code(beside)
         example = sample_test_instances(task, max(config.train_scales), 1, config.seed)[0]
         stored = RunFolder(run)
@@ -75,7 +73,7 @@ def export_run(
         names: list[str] = []
         if lm_eval:
             asked = {found.scale: sample_test_instances(task, found.scale, found.n, config.seed) for found in results}
-            names = write_tasks(beside, config.task, asked)
+            names = write_tasks(beside, config.task, asked, task.vocabulary)
         beside.chmod(0o755)
         beside.rename(folder)
     except BaseException:
@@ -89,33 +87,41 @@ def export_run(
     return {**document, "results": [asdict(result) for result in results], "lm_eval": names}, view
 
 
-def exported(config: RunConfig, gpt: GPT) -> LdhdForCausalLM:
+def exported(config: RunConfig, gpt: GPT, vocabulary: Vocabulary) -> LdhdForCausalLM:
     """Return a trained model as a model of transformers."""
+    begin, end = vocabulary.encode("be")
+    special: dict[str, Any] = {"bos_token_id": begin, "eos_token_id": end, "pad_token_id": vocabulary.padding}
     model = LdhdForCausalLM(
         LdhdConfig(
             model_options=config.model_options.model_dump(),
             position=config.position,
             position_options=config.position_options,
-            vocab_size=VOCABULARY_SIZE,
-            **SPECIAL_TOKENS,
+            vocab_size=vocabulary.size,
+            **special,
             auto_map=auto_map(),
             tie_word_embeddings=False,
         )
     )
     model.gpt.load_state_dict(gpt.state_dict())
-    model.generation_config = GenerationConfig(**SPECIAL_TOKENS)
+    model.generation_config = GenerationConfig(**special)
     return model.eval()
 
 
-def character_tokenizer() -> PreTrainedTokenizerFast:
-    """Return a tokenizer of single characters with the ids of ldhd; `e` ends a text, padding is on the left."""
-    vocabulary = {character: index for index, character in enumerate(CHARACTERS)}
-    tokenizer = Tokenizer(WordLevel({**vocabulary, PAD: PADDING}))
-    tokenizer.pre_tokenizer = Split(Regex("[\\s\\S]"), "isolated")
-    tokenizer.decoder = Fuse()
+def character_tokenizer(vocabulary: Vocabulary = VOCABULARY) -> PreTrainedTokenizerFast:
+    """Return a tokenizer of single characters with the ids of ldhd; `e` ends a text, padding is on the left.
+
+    Where tokens have words, it reads and writes words with spaces between them.
+    """
+    ids = {vocabulary.word(character): index for index, character in enumerate(vocabulary.characters)}
+    tokenizer = Tokenizer(WordLevel({**ids, PAD: vocabulary.padding}))
+    if vocabulary.words:
+        tokenizer.pre_tokenizer = WhitespaceSplit()
+    else:
+        tokenizer.pre_tokenizer = Split(Regex("[\\s\\S]"), "isolated")
+        tokenizer.decoder = Fuse()
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
-        eos_token="e",
+        eos_token=vocabulary.word("e"),
         pad_token=PAD,
         padding_side="left",
         clean_up_tokenization_spaces=False,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ldhd.files import write_bytes
-from ldhd.tasks import Instance
+from ldhd.tasks import Instance, Vocabulary
 
 READER = '''"""Reads the instances that lie beside this file."""
 
@@ -32,7 +32,7 @@ output_type: generate_until
 doc_to_text: "{{{{prompt}}}}"
 doc_to_target: "{{{{answer}}}}"
 generation_kwargs:
-  until: ["e"]
+  until: ["{end}"]
   do_sample: false
   max_gen_toks: {longest}
 metric_list:
@@ -56,16 +56,20 @@ metadata:
 """
 
 
-def write_tasks(folder: Path, task: str, instances: Mapping[int, Sequence[Instance]]) -> list[str]:
+def write_tasks(
+    folder: Path, task: str, instances: Mapping[int, Sequence[Instance]], vocabulary: Vocabulary
+) -> list[str]:
     """Write a task for each scale and a group of all of them; return their names, that of the group first."""
     write_bytes(folder / "ldhd_instances.py", READER.encode())
     group = "ldhd_" + "".join(character if character.isalnum() else "_" for character in task)
     names = [f"{group}_scale_{scale}" for scale in instances]
     for name, (scale, asked) in zip(names, instances.items(), strict=True):
-        lines = [json.dumps({"prompt": i.prompt, "answer": i.answer.removesuffix("e"), "scale": scale}) for i in asked]
+        pairs = [(vocabulary.spell(i.prompt), vocabulary.spell(i.answer.removesuffix("e"))) for i in asked]
+        lines = [json.dumps({"prompt": prompt, "answer": answer, "scale": scale}) for prompt, answer in pairs]
         write_bytes(folder / f"scale_{scale}.jsonl", "".join(f"{line}\n" for line in lines).encode())
         longest = max(len(instance.answer) for instance in asked)
-        write_bytes(folder / f"{name}.yaml", TASK.format(name=name, scale=scale, longest=longest).encode())
+        text = TASK.format(name=name, scale=scale, longest=longest, end=vocabulary.word("e"))
+        write_bytes(folder / f"{name}.yaml", text.encode())
     listed = "\n".join(f"  - {name}" for name in names)
     write_bytes(folder / f"{group}.yaml", GROUP.format(name=group, tasks=listed).encode())
     return [group, *names]

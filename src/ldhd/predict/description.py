@@ -1,12 +1,17 @@
-"""Tasks that a few lines of TOML describe, for predictions alone: a format, and where the needs of each token are.
+"""Tasks that a few lines of TOML describe: a format, where the needs of each token are, and what the answer is.
 
     format = "b x:n = z:n e"
     [needs]
     x = "x[n-1-t]"
+    [answer]
+    z = "x"
 
 `x:n` is a number of n digits, a bare letter such as `y` one digit; everything else is a delimiter. Lengths are named by
 small letters in the prompt and may be computed from these in the answer. `t` counts the answer tokens from 0, `e`
 included; a place outside its number is absent. A scale has every combination of lengths whose maximum is the scale.
+
+A prediction needs no more than the format and the needs. To be trained, a task also has an answer: each digit of a
+number after `=`, computed from the contents of its slots, 0 where one is absent, modulo `base`, which is 10 by default.
 """
 
 import ast
@@ -15,20 +20,22 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
 from ldhd.predict.shapes import ShapeSource, StringShape, check_needs
 from ldhd.tasks.digits import index_of
 
-DIGITS = frozenset("0123456789")
 DELIMITERS = "be=+*\\"
-KEYS = ("format", "needs", "exchangeable", "train_scales")
+KEYS = ("format", "needs", "exchangeable", "train_scales", "answer", "base")
 OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
+WITH_DIVISION = OPERATORS | {ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod}
+"""The operators in what an answer is computed with."""
 FUNCTIONS: dict[str, Callable[..., Any]] = {"max": max, "min": min}
 
 
@@ -46,21 +53,30 @@ class Description(ShapeSource):
     exchangeable: tuple[tuple[str, ...], ...] = ()
     train_scales: tuple[int, ...] = (1, 2, 3, 4, 5)
     enumerated: bool = True
+    answer: dict[str, str] | None = None
+    """For each number of the answer what its digits are, by the contents of the slots; None if that is not known."""
+    base: int = 10
 
     def shapes_at(self, scale: int) -> list[StringShape]:
         combinations = product(range(1, scale + 1), repeat=len(self.lengths))
-        chosen = [values for values in combinations if max(values) == scale]
-        return [self._shape(scale, dict(zip(self.lengths, values, strict=True))) for values in chosen]
+        return [self.shape(values) for values in combinations if max(values) == scale]
 
-    def _shape(self, scale: int, lengths: dict[str, int]) -> StringShape:
+    def places(self, values: Sequence[int]) -> tuple[str, dict[str, tuple[int, int]]]:
+        """Return the string of these lengths, 0 for each digit, and where each field begins and how long it is."""
+        lengths = dict(zip(self.lengths, values, strict=True))
         text, places = "", {}
-        where = ", ".join(f"{name} = {value}" for name, value in lengths.items())
         for field, expression in self.fields:
             length = 1 if expression is None else evaluate(expression, lengths)
             if length < 0:
-                raise ValueError(f"{self.name}: {field} has {length} digits where {where}")
+                raise ValueError(f"{self.name}: {field} has {length} digits where {_listed(lengths)}")
             places[field] = len(text), length
             text += field if expression is None else "0" * length
+        return text, places
+
+    def shape(self, values: Sequence[int]) -> StringShape:
+        """Return the shape of strings with these lengths."""
+        lengths = dict(zip(self.lengths, values, strict=True))
+        text, places = self.places(values)
         start = text.index("=") + 1
         needs = [
             {
@@ -69,9 +85,10 @@ class Description(ShapeSource):
             }
             for t in range(len(text) - start)
         ]
-        check_needs(f"{self.name} where {where}", text, start, needs)
-        contents = tuple(DIGITS if token == "0" else frozenset(token) for token in text)
-        return StringShape(text, start, scale, needs, contents)
+        check_needs(f"{self.name} where {_listed(lengths)}", text, start, needs)
+        digits = frozenset("0123456789"[: self.base])
+        contents = tuple(digits if token == "0" else frozenset(token) for token in text)
+        return StringShape(text, start, max(values), needs, contents)
 
 
 def parse_description(text: str, name: str) -> Description:
@@ -91,7 +108,13 @@ def parse_description(text: str, name: str) -> Description:
     scales = content.get("train_scales", [1, 2, 3, 4, 5])
     if not isinstance(scales, list) or not scales or any(type(s) is not int or s < 1 for s in scales):
         raise ValueError(f"{name}: train_scales are whole numbers from 1 up, got {scales!r}")
-    described = Description(name, tuple(fields), tuple(lengths), slots, groups, tuple(sorted(set(scales))))
+    base = content.get("base", 10)
+    if type(base) is not int or not 2 <= base <= 10:
+        raise ValueError(f"{name}: base is a whole number from 2 to 10, got {base!r}")
+    answer = _read_answer(content["answer"], fields, [*lengths, "t", *slots], name) if "answer" in content else None
+    described = Description(
+        name, tuple(fields), tuple(lengths), slots, groups, tuple(sorted(set(scales))), answer=answer, base=base
+    )
     described.shapes((1, 2, 3))
     return described
 
@@ -101,15 +124,12 @@ def evaluate(
     values: Mapping[str, Any],
     functions: Mapping[str, Callable[..., Any]] = FUNCTIONS,
     numbers: tuple[type, ...] = (int,),
+    operators: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = OPERATORS,
 ) -> Any:
     """Return the value of an expression such as `n-1-t`: numbers, names, + - * max min; ValueError for all else.
 
     Names may stand for anything that can be added and multiplied, such as arrays, with functions that take these.
     """
-    try:
-        tree = ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError):
-        raise ValueError(f"{text!r} is no expression") from None
 
     def value(node: ast.expr) -> Any:
         match node:
@@ -119,16 +139,32 @@ def evaluate(
                 return values[name]
             case ast.Name(id=name):
                 raise ValueError(f"{name!r} in {text!r} is unknown; there are {', '.join(values) or 'no names'}")
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-                return OPERATORS[type(op)](value(left), value(right))
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in operators:
+                try:
+                    return operators[type(op)](value(left), value(right))
+                except ZeroDivisionError:
+                    raise ValueError(f"{text!r} divides by zero") from None
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -value(operand)
             case ast.Call(func=ast.Name(id=name), args=[_, *_] as arguments, keywords=[]) if name in functions:
                 return functions[name](*map(value, arguments))
-        allowed = f"{'numbers' if float in numbers else 'whole numbers'}, + - * {' '.join(functions)}"
+        signs = "+ - * // %" if ast.Mod in operators else "+ - *"
+        allowed = f"{'numbers' if float in numbers else 'whole numbers'}, {signs} {' '.join(functions)}"
         raise ValueError(f"{ast.unparse(node)!r} in {text!r} is not allowed; use {allowed}")
 
-    return value(tree.body)
+    return value(_parsed(text))
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> ast.expr:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        raise ValueError(f"{text!r} is no expression") from None
+
+
+def _listed(lengths: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in lengths.items())
 
 
 def _read_format(text: str, name: str) -> tuple[list[tuple[str, str | None]], list[str]]:
@@ -182,6 +218,26 @@ def _read_needs(given: Any, numbers: set[str], lengths: Sequence[str], name: str
             raise ValueError(f"{name}: needs.{slot} = {text!r}: {error}") from None
         slots[slot] = found[1], found[2]
     return slots
+
+
+def _read_answer(
+    given: Any, fields: Sequence[tuple[str, str | None]], names: Sequence[str], name: str
+) -> dict[str, str]:
+    start = fields.index(("=", None))
+    numbers = [field for field, length in fields[start:] if length is not None]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{name}: an answer is computed from slots, lengths and t, which must have different names")
+    if not isinstance(given, dict) or given.keys() != set(numbers):
+        choices = ", ".join(numbers) or "none"
+        raise ValueError(f'{name}: [answer] has a line such as z = "x" for each number after =: {choices}')
+    for number, text in given.items():
+        if not isinstance(text, str):
+            raise ValueError(f'{name}: answer.{number} is an expression such as "x + y", got {text!r}')
+        try:
+            evaluate(text, dict.fromkeys(names, 1), operators=WITH_DIVISION)
+        except ValueError as error:
+            raise ValueError(f"{name}: answer.{number} = {text!r}: {error}") from None
+    return given
 
 
 def _read_groups(given: Any, slots: dict[str, Any], name: str) -> tuple[tuple[str, ...], ...]:

@@ -13,8 +13,9 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ldhd.predict.shapes import StringShape, shape_of
+from ldhd.predict.shapes import StringShape
 from ldhd.predict.views import ViewPart
+from ldhd.tasks.tokens import shape_of
 
 Marks = Literal["before", "neighbour"] | None
 """What a first layer marks a token with: the delimiters before it, or the token right before it."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from ldhd.tasks.task import Instance, Latent, Needs, Task
+from ldhd.tasks.tokens import shape_of
 
 SAMPLED = 64
 """The number of instances drawn at each scale of a task whose latent space does not list its shapes."""
@@ -74,13 +75,17 @@ class TaskShapes(ShapeSource):
             instance = self.task.instance(latent)
             needs = self.task.needs(instance)
             check_needs(self.name, instance.text, len(instance.prompt), needs)
-            groups.setdefault(shape_of(instance.text) + repr(needs), []).append(instance)
+            groups.setdefault(shape_of(self._text(instance)) + repr(needs), []).append(instance)
         found = []
         for group in groups.values():
             first = group[0]
-            contents = tuple(map(frozenset, zip(*(instance.text for instance in group), strict=True)))
-            found.append(StringShape(first.text, len(first.prompt), scale, self.task.needs(first), contents))
+            contents = tuple(map(frozenset, zip(*map(self._text, group), strict=True)))
+            found.append(StringShape(self._text(first), len(first.prompt), scale, self.task.needs(first), contents))
         return found
+
+    def _text(self, instance: Instance) -> str:
+        """Return the text with a digit for each symbol, which is all that a prediction asks of a symbol."""
+        return self.task.vocabulary.as_digits(instance.text)
 
     def _latents(self, scale: int) -> list[Latent]:
         shapes = self.task.latent.shapes(scale)
@@ -93,11 +98,6 @@ class TaskShapes(ShapeSource):
 def delimiters(shapes: Sequence[StringShape]) -> list[str]:
     """Return the delimiters of the prompts in the order in which they first occur."""
     return list(dict.fromkeys(token for shape in shapes for token in shape.text[: shape.start] if not token.isdigit()))
-
-
-def shape_of(text: str) -> str:
-    """Return the text with every digit replaced by `#`: `b12+3=` -> `b##+#=`."""
-    return "".join("#" if token.isdigit() else token for token in text)
 
 
 def check_needs(name: str, text: str, start: int, needs: Needs) -> None:

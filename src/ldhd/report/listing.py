@@ -24,14 +24,17 @@ RESULTS = Path(ldhd.__file__).parents[2] / "results"
 
 def list_examples(name: str, scale: int, count: int, seed: int) -> Output:
     """Show instances of one task, with the tokens that each answer token needs."""
+    vocabulary = load_task(name).vocabulary
     title = f"{name}: prompt, answer, and what each answer token needs"
     table = plain_table(title, folding("prompt", "answer", "token", "needs (slot: token at index)"))
     examples = _examples(name, scale, count, seed)
     for example in examples:
-        head, text = (example["prompt"], example["answer"]), example["prompt"] + example["answer"]
-        for token, needs in zip(example["answer"], example["needs"], strict=True):
-            places = {slot: "absent" if at is None else f"{text[at]} at {at}" for slot, at in needs.items()}
-            table.add_row(*head, token, ", ".join(f"{slot}: {place}" for slot, place in places.items()) or "nothing")
+        words = [vocabulary.word(token) for token in example["prompt"] + example["answer"]]
+        head = vocabulary.spell(example["prompt"]), vocabulary.spell(example["answer"])
+        for word, needs in zip(words[len(example["prompt"]) :], example["needs"], strict=True):
+            places = {slot: "absent" if at is None else f"{words[at]} at {at}" for slot, at in needs.items()}
+            needed = ", ".join(f"{slot}: {place}" for slot, place in places.items())
+            table.add_row(*map(escape, (*head, word, needed or "nothing")))
             head = "", ""
         table.add_section()
     return {"task": name, "examples": examples}, [table]
@@ -49,7 +52,8 @@ def list_tasks(scale: int, seed: int) -> Output:
         }
         for name, task in TASKS.items()
     ]
-    rows = [(row["task"], escape(row["format"]), row["example"]["prompt"] + row["example"]["answer"]) for row in found]
+    shown = [(row["task"], row["format"], row["example"]["prompt"] + row["example"]["answer"]) for row in found]
+    rows = [tuple(map(escape, row)) for row in shown]
     return {"tasks": found}, [plain_table("tasks", folding("task", "format", f"example of scale {scale}"), rows)]
 
 

@@ -20,7 +20,7 @@ from ldhd.parsing import format_range
 from ldhd.report.figures.accuracy import accuracy_figure
 from ldhd.report.render_matplotlib import save_figure
 from ldhd.report.terminal import Output, folding, numeric, percent, plain_table
-from ldhd.tasks import Needs
+from ldhd.tasks import Needs, Vocabulary
 
 WIDEST_ANSWER = 16
 """Answers with more tokens have no row in the table of tokens."""
@@ -103,7 +103,8 @@ def show_evaluation(config: RunConfig, results: Sequence[ScaleResult]) -> Output
 def trace_run(folder: Path, prompt: str, device: str = "cpu", trust: bool = False) -> Output:
     """Let the model of a finished run answer a prompt; show its output, attention on needed slots and anchors."""
     _, task, model = load_run(folder, device, trust)
-    found = trace(model, task.read(prompt))
+    vocabulary = task.vocabulary
+    found = trace(model, task.read(vocabulary.parse(prompt)), vocabulary)
     needs = task.needs(found.instance)
     document = {
         "prompt": found.instance.prompt,
@@ -116,12 +117,12 @@ def trace_run(folder: Path, prompt: str, device: str = "cpu", trust: bool = Fals
         "anchors": [[_strongest(row) for row in layer] for layer in found.anchors.values()],
     }
     attention = "\nattention on what each answer token needs, token@index (the strongest head):"
-    view: list[RenderableType] = [_output(found)]
+    view: list[RenderableType] = [_output(found, vocabulary)]
     if found.attention:
-        view += [attention, _attention(found, needs)]
+        view += [attention, _attention(found, needs, vocabulary)]
     if found.anchors:
         view.append("anchors, the token each position measures its distance from (~ where its weight is below 0.9):")
-        view.append(_anchors(found))
+        view.append(_anchors(found, vocabulary))
     return document, view
 
 
@@ -163,29 +164,35 @@ def _cell(group: Group, scale: int) -> str:
     return text if low == high else f"{text}\n[dim]{low}-\n{high}[/dim]"
 
 
-def _output(found: Trace) -> Text:
+def _output(found: Trace, vocabulary: Vocabulary) -> Text:
     instance, output, error = found.instance, found.output, found.first_error
-    text = Text(f"prompt  {instance.prompt}\nanswer  {instance.answer}\noutput  ")
+    prompt, answer = vocabulary.spell(instance.prompt), vocabulary.spell(instance.answer)
+    text = Text(f"prompt  {prompt}\nanswer  {answer}\noutput  ")
     if error is None:
-        return text.append(output, style="green").append("   correct")
-    text.append(output[:error], style="green").append(output[error:], style="bold red")
-    written = output[error : error + 1] or "nothing"
-    return text.append(f"   first error at token {error}: {written} instead of {instance.answer[error]}")
+        return text.append(vocabulary.spell(output), style="green").append("   correct")
+    space = " " if vocabulary.words and error else ""
+    text.append(vocabulary.spell(output[:error]) + space, style="green")
+    text.append(vocabulary.spell(output[error:]), style="bold red")
+    written = vocabulary.spell(output[error : error + 1]) or "nothing"
+    right = vocabulary.word(instance.answer[error])
+    return text.append(f"   first error at token {error}: {written} instead of {right}")
 
 
-def _attention(found: Trace, needs: Needs) -> Table:
+def _attention(found: Trace, needs: Needs, vocabulary: Vocabulary) -> Table:
     slots = list(dict.fromkeys(slot for needed in needs for slot in needed))
     rows = []
-    for token, needed, weights in zip(found.instance.answer, needs, found.slots(needs), strict=True):
+    words = [escape(vocabulary.word(token)) for token in found.instance.text]
+    written = words[len(found.instance.prompt) :]
+    for token, needed, weights in zip(written, needs, found.slots(needs), strict=True):
         cells = dict.fromkeys(slots, "")
         for slot, index in needed.items():  # such as `7@2 0.98`
-            cells[slot] = "absent" if index is None else f"{found.instance.text[index]}@{index} {weights[slot]:.2f}"
+            cells[slot] = "absent" if index is None else f"{words[index]}@{index} {weights[slot]:.2f}"
         rows.append((token, *cells.values()))
     return plain_table(None, ["token", *numeric(*slots)], rows)
 
 
-def _anchors(found: Trace) -> Table:
-    anchors, text = found.anchors, found.instance.text[:-1]
+def _anchors(found: Trace, vocabulary: Vocabulary) -> Table:
+    anchors, text = found.anchors, [escape(vocabulary.word(token)) for token in found.instance.text[:-1]]
     first = "layer" if all(len(heads) == 1 for heads in anchors.values()) else "head"
     rows = []
     several = len({term for _, term in anchors}) > 1

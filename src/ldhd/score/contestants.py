@@ -52,11 +52,11 @@ def _run(path: Path, trust: bool) -> Contestant:
     from ldhd.evaluate.accuracy import answers
     from ldhd.experiments import load_run
 
-    config, _, model = load_run(path, trust=trust)
+    config, task, model = load_run(path, trust=trust)
     size = sum(parameter.numel() for parameter in model.parameters())
     return Contestant(
         str(path),
-        lambda prompts, longest: answers(model, prompts, longest),
+        lambda prompts, longest: answers(model, prompts, longest, task.vocabulary),
         size,
         max(config.train_scales),
         config.task,

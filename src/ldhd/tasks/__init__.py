@@ -20,6 +20,7 @@ from ldhd.tasks.reversal import REVERSAL
 from ldhd.tasks.subtraction import SUBTRACTION
 from ldhd.tasks.successor import SUCCESSOR
 from ldhd.tasks.task import Format, Instance, LatentSpace, Needs, Task
+from ldhd.tasks.tokens import Vocabulary
 
 TASKS: dict[str, Task] = {
     task.name: task
@@ -48,4 +49,4 @@ TASKS: dict[str, Task] = {
 ALL_TASKS = {**TASKS, **STATE_TASKS}
 """With the regular languages, for which `all` does not stand."""
 
-__all__ = ["ALL_TASKS", "TASKS", "Format", "Instance", "LatentSpace", "Needs", "Task"]
+__all__ = ["ALL_TASKS", "TASKS", "Format", "Instance", "LatentSpace", "Needs", "Task", "Vocabulary"]

@@ -13,10 +13,10 @@ def uniform(length: int, base: int, generator: torch.Generator) -> Digits:
     return tuple(torch.randint(base, (length,), generator=generator).tolist())
 
 
-def number(length: int, generator: torch.Generator) -> Digits:
+def number(length: int, generator: torch.Generator, base: int = 10) -> Digits:
     """Draw a number of exactly `length` digits: no leading zero, except that a single digit may be 0."""
-    digits = uniform(length, 10, generator)
-    return digits if length == 1 else (*digits[:-1], one_to_nine(generator))
+    digits = uniform(length, base, generator)
+    return digits if length == 1 else (*digits[:-1], int(torch.randint(1, base, (), generator=generator)))
 
 
 def one_to_nine(generator: torch.Generator) -> int:
@@ -65,9 +65,9 @@ def index_of(place: int, start: int, length: int) -> int | None:
     return start + place if 0 <= place < length else None
 
 
-def add(x: Digits, y: Digits) -> Digits:
+def add(x: Digits, y: Digits, base: int = 10) -> Digits:
     """Return x + y without leading zeros."""
-    return strip(carried(place_sums(x, y)))
+    return strip(carried(place_sums(x, y), base))
 
 
 def place_sums(x: Digits, y: Digits) -> list[int]:
@@ -75,11 +75,11 @@ def place_sums(x: Digits, y: Digits) -> list[int]:
     return [a + b for a, b in zip_longest(x, y, fillvalue=0)]
 
 
-def carried(places: Sequence[int]) -> Digits:
+def carried(places: Sequence[int], base: int = 10) -> Digits:
     """Return the digits of a number whose places hold these values before any carry; the last digit is a carry."""
     result, carry = [], 0
     for value in places:
-        carry, digit = divmod(carry + value, 10)
+        carry, digit = divmod(carry + value, base)
         result.append(digit)
     return (*result, carry)
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from ldhd.tasks.tokens import VOCABULARY, Vocabulary
+
 Latent = Any
 Label = Any
 Needs = list[dict[str, int | None]]
@@ -73,6 +75,9 @@ class LatentSpace(ABC):
 class Format(ABC):
     """How a latent variable and its label are written as a string."""
 
+    vocabulary: Vocabulary = VOCABULARY
+    """The tokens that it writes; its own if the usual ones do not suffice."""
+
     exchangeable: tuple[tuple[str, ...], ...] = ()
     """Groups of slots whose contents may be swapped without changing the answer, such as the digits of both addends."""
 
@@ -109,15 +114,39 @@ class Format(ABC):
         return self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Task:
-    """A latent space, a concept and a format, with the training scales of the paper."""
+    """A latent space, a concept and a format, with the training scales of the paper.
+
+    A class of its own may have its parts as attributes, and the concept as a method; it is then made without arguments.
+    """
 
     name: str
     latent: LatentSpace
     concept: Callable[[Latent], Label]
     format: Format
     train_scales: tuple[int, ...] = (1, 2, 3, 4, 5)
+
+    def __init__(
+        self,
+        name: str | None = None,
+        latent: LatentSpace | None = None,
+        concept: Callable[[Latent], Label] | None = None,
+        format: Format | None = None,
+        train_scales: tuple[int, ...] | None = None,
+    ):
+        given = {"name": name, "latent": latent, "concept": concept, "format": format, "train_scales": train_scales}
+        for part, value in given.items():
+            if value is not None:
+                object.__setattr__(self, part, value)
+        missing = [part for part in given if not hasattr(self, part)]
+        if missing:
+            raise ValueError(f"a task needs its {', '.join(missing)}, as arguments or as attributes of its class")
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The tokens of its strings."""
+        return self.format.vocabulary
 
     def sample(self, scale: int, generator: torch.Generator) -> Instance:
         """Draw an instance of exactly this scale."""

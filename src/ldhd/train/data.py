@@ -8,22 +8,24 @@ from torch import Tensor
 
 from ldhd import seeds
 from ldhd.tasks import Instance, Task
-from ldhd.tasks.tokens import PADDING, encode
+from ldhd.tasks.tokens import VOCABULARY, Vocabulary
 from ldhd.train.config import TrainConfig
 
 IGNORED = -100
 """The target of a token on which there is no loss."""
 
 
-def to_tensors(instances: Sequence[Instance], loss: str = "answer") -> tuple[Int[Tensor, "B n"], Int[Tensor, "B n"]]:
+def to_tensors(
+    instances: Sequence[Instance], loss: str = "answer", vocabulary: Vocabulary = VOCABULARY
+) -> tuple[Int[Tensor, "B n"], Int[Tensor, "B n"]]:
     """Return the token ids, padded on the right, and the next token at each place, IGNORED where there is no loss."""
     length = max(len(instance.text) for instance in instances)
     rows, targets = [], []
     for instance in instances:
-        ids = encode(instance.text)
+        ids = vocabulary.encode(instance.text)
         rest = length - len(ids)
         first = len(instance.prompt) if loss == "answer" else 1
-        rows.append(ids + [PADDING] * rest)
+        rows.append(ids + [vocabulary.padding] * rest)
         targets.append([IGNORED] * first + ids[first:] + [IGNORED] * rest)
     return torch.tensor(rows)[:, :-1], torch.tensor(targets)[:, 1:]
 
@@ -37,7 +39,7 @@ class TrainingData:
         if isinstance(config.samples, int):
             generator = seeds.generator(seed, "train")
             instances = self._sample(scales, config.samples, self._primed(config.samples), generator)
-            self.inputs, self.targets = to_tensors(instances, config.loss)
+            self.inputs, self.targets = to_tensors(instances, config.loss, task.vocabulary)
             self.lengths = torch.tensor([len(instance.text) - 1 for instance in instances])
 
     def batch(self, index: int) -> tuple[Int[Tensor, "B n"], Int[Tensor, "B n"]]:
@@ -50,7 +52,7 @@ class TrainingData:
             # scales take turns: continue where the previous batch ended, so that all are equally frequent
             first = (index * size - before) % len(self.scales)
             scales = [*self.scales[first:], *self.scales[:first]]
-            return to_tensors(self._sample(scales, size, primed, fresh), self.config.loss)
+            return to_tensors(self._sample(scales, size, primed, fresh), self.config.loss, self.task.vocabulary)
         chosen = self._places(index * size, size)
         length = int(self.lengths[chosen].max())
         return self.inputs[chosen, :length], self.targets[chosen, :length]

@@ -24,7 +24,7 @@ def diagnosis(model: GPT, task: Task, scale: int, seed: int) -> dict[str, Any]:
     """
     stream = seeds.generator(seed, "diagnosis", scale)
     instances = [task.sample(scale, stream) for _ in range(INSTANCES)]
-    inputs, _ = to_tensors(instances)
+    inputs, _ = to_tensors(instances, vocabulary=task.vocabulary)
     found = record_attention(model, inputs.to(next(model.parameters()).device))
     if not found.attention:
         return {"anchor_entropy": [], "needed": {}}

@@ -125,7 +125,7 @@ def live_accuracy(model: nn.Module, task: Task, scales: Sequence[int], seed: int
         for stream in [seeds.generator(seed, "live", scale)]
         for _ in range(LIVE_INSTANCES)
     ]
-    inputs, targets = (tensor.to(device) for tensor in to_tensors(instances))
+    inputs, targets = (tensor.to(device) for tensor in to_tensors(instances, vocabulary=task.vocabulary))
     with torch.no_grad():
         likeliest = model(inputs, exploring=False).argmax(-1)
     right = ((likeliest == targets) | (targets == IGNORED)).all(dim=1).float()
