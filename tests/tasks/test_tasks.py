@@ -1,7 +1,10 @@
 """Each task against an independent computation with Python's integers."""
 
 import sys
+from bisect import insort
 from collections import Counter
+from itertools import accumulate
+from pathlib import Path
 
 import pytest
 import torch
@@ -262,6 +265,124 @@ class TestMaximum(TaskContract):
         return max(prompt[1:-1]) + "e"
 
 
+class TestModularSum(TaskContract):
+    task = TASKS["modular-sum"]
+
+    def expected(self, prompt):
+        x = [int(digit) for digit in prompt[1:-1]]
+        return "".join(str(total % 10) for total in accumulate(x)) + "e"
+
+
+class TestCopyTwice(TaskContract):
+    task = TASKS["copy-twice"]
+
+    def expected(self, prompt):
+        return f"{prompt[1:-1]}*{prompt[1:-1]}e"
+
+
+class TestAdditionScratchpad(TaskContract):
+    task = TASKS["addition-scratchpad"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("+")
+        total = str(int(x) + int(y)).zfill(1 + max(len(x), len(y)))
+        return f"{total[::-1]}\\{total}e"
+
+    def test_needs(self):
+        """The sum of 12 and 3: s_1 needs 1 and 2 of the first addend, 3 of the second, and s_0."""
+        #        b 1 2 + 3 = 5 1 0 \\ 0 1 5 e
+        # index  0 1 2 3 4 5 6 7 8 9
+        needs = self.task.needs(self.task.read("b12+3="))
+        assert needs[0] == {"x": 2, "y": 4, "x_previous": None, "y_previous": None, "s_previous": None}
+        assert needs[1] == {"x": 1, "y": None, "x_previous": 2, "y_previous": 4, "s_previous": 6}
+        assert needs[4:] == [{"s": 8}, {"s": 7}, {"s": 6}, {"s": None}]
+
+
+class TestSorting(TaskContract):
+    task = TASKS["sorting"]
+
+    def expected(self, prompt):
+        inserted, lists = [], []
+        for digit in prompt[1:-1]:
+            insort(inserted, digit)
+            lists.append("".join(inserted))
+        return "*".join(lists) + "e"
+
+
+class TestTwoDigitMultiplication(TaskContract):
+    task = TASKS["two-digit-multiplication"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("*")
+        low, high = (str(int(digit) * number(y)).zfill(len(y) + 1)[::-1] for digit in x)
+        return f"{low}+{high}\\{str(number(x) * number(y)).zfill(len(y) + 2)[::-1]}e"
+
+    def test_without_a_scratchpad_two_places_would_tell_the_carry(self):
+        """Place sums of the direct product are at most 162 and carries at most 17, which two digits written tell."""
+        carries = {0}
+        while (more := carries | {(place + carry) // 10 for place in range(163) for carry in carries}) != carries:
+            carries = more
+        assert max(carries) == 17
+        for first in range(163):
+            for second in range(163):
+                known = {}
+                for carry in carries:
+                    middle, digit = divmod(first + carry, 10)
+                    last, next_digit = divmod(second + middle, 10)
+                    assert known.setdefault((digit, next_digit), last) == last
+
+    def test_the_first_factor_has_two_digits(self):
+        for prompt in ("b1*2=", "b10*2=", "b123*2="):
+            with pytest.raises(ValueError, match=r"two digits|leading zero"):
+                self.task.read(prompt)
+
+
+class TestLongMultiplication(TaskContract):
+    task = TASKS["long-multiplication"]
+
+    def expected(self, prompt):
+        x, y = prompt[1:-1].split("*")
+        rows, rest = [], 0
+        for digit in x:
+            rest = rest // 10 + int(digit) * number(y)
+            rows.append(str(rest).zfill(len(y) + 1)[::-1])
+        return f"{'+'.join(rows)}\\{str(number(x) * number(y)).zfill(len(x) + len(y))[::-1]}e"
+
+
+class TestBrackets(TaskContract):
+    task = TASKS["brackets"]
+
+    def expected(self, prompt):
+        states, opened = "", []
+        for bracket in prompt[1:-1]:
+            if opened is None or (bracket == ")" and not opened) or (bracket == "(" and len(opened) == 9):
+                opened = None
+            elif bracket == "(":
+                opened.append(bracket)
+            else:
+                opened.pop()
+            states += "X" if opened is None else str(len(opened))
+        return states + ("Y" if opened == [] else "N") + "e"
+
+    def test_about_half_of_even_strings_are_balanced(self):
+        answers = [self.task.sample(8, generator(seed)).answer for seed in range(300)]
+        assert 100 < sum(answer.endswith("Ye") for answer in answers) < 200
+
+
+class TestRecall(TaskContract):
+    task = TASKS["recall"]
+
+    def expected(self, prompt):
+        pairs, queries = prompt[1:-1].split("+")
+        table = dict(zip(pairs[::2], pairs[1::2], strict=True))
+        return "".join(map(table.get, queries)) + "e"
+
+    @pytest.mark.parametrize("prompt", ["b12+2=", "b1213+11=", "b12+11=", "b123+1="])
+    def test_what_is_no_table(self, prompt):
+        with pytest.raises(ValueError, match="must"):
+            self.task.read(prompt)
+
+
 def test_every_task_is_tested_under_its_name():
     tested = {kind.task.name for kind in TaskContract.__subclasses__() if kind.__module__ == __name__}
     assert tested == set(TASKS)
@@ -326,3 +447,28 @@ def test_carries_are_given_for_each_answer_token():
     assert aligned.carries(aligned.read("b9990+1000=")) == [0, 1, 2, 3, 0, 0]
     assert TASKS["multiplication"].carries(TASKS["multiplication"].read("b5*22=")) == [0, 1, 1, 0]
     assert TASKS["copy"].carries(TASKS["copy"].read("b12=")) is None
+
+
+@pytest.mark.parametrize(
+    ("task", "most"),
+    [
+        *[("parity", 2), ("modular-sum", 2), ("brackets", 2), ("copy-twice", 2), ("sorting", 5)],
+        *[("addition-scratchpad", 5), ("two-digit-multiplication", 5), ("long-multiplication", 7)],
+        *[("parity-direct", None), ("addition-forward", None)],
+    ],
+)
+def test_on_how_many_tokens_one_depends(task, most):
+    """With intermediate results on a bounded number, at any scale; without them on more the longer the string is."""
+    own = TASKS[task]
+
+    def needed(scale):
+        needs = own.needs(own.sample(scale, generator()))
+        return max(sum(index is not None for index in slots.values()) for slots in needs)
+
+    if most is None:
+        assert needed(12) >= 12
+    else:
+        assert needed(6) == needed(12) == most
+        page = (Path(__file__).parents[2] / "docs/data.md").read_text()
+        (row,) = [line for line in page.splitlines() if f"`{task}`" in line and "needed" in line]
+        assert f"| at most {most} " in row
