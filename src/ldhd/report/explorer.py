@@ -17,7 +17,6 @@ from ldhd.report.look import look, position_title
 from ldhd.report.page import environment
 from ldhd.report.terminal import Output
 from ldhd.tasks import Task
-from ldhd.tasks.tokens import CHARACTERS
 
 EMBEDDINGS = (*("none", "absolute", "abacus", "rope", "alibi", "rpe", "rpe-square", "rpe-absolute", "latent-window"),)
 """The embeddings that `static/model.js` computes."""
@@ -39,7 +38,7 @@ def write_explorer(runs: Sequence[Path], out: Path, trust: bool = False) -> Outp
     tasks = list(dict.fromkeys(config.task for config, *_ in loaded))
     if len(tasks) > 1:
         raise ValueError(f"both runs must be of one task, got {' and '.join(tasks)}")
-    models = [model_document(config, model) for config, _, model in loaded]
+    models = [model_document(*run) for run in loaded]
     examples = _examples(*loaded[0][:2])
     first = min(FIRST, len(examples) - 1)
     page = environment().get_template("explorer.html")
@@ -50,7 +49,7 @@ def write_explorer(runs: Sequence[Path], out: Path, trust: bool = False) -> Outp
     return document, [f"explorer: {out} ({' and '.join(names)})"]
 
 
-def model_document(config: RunConfig, model: GPT) -> dict[str, Any]:
+def model_document(config: RunConfig, task: Task, model: GPT) -> dict[str, Any]:
     """Return a trained model as the page reads it: its options, and its weights as float32 in base64."""
     if config.model_options.architecture != "transformer":
         raise ValueError(f"the explorer runs Transformers, and {config.label} is a {config.model_options.architecture}")
@@ -64,7 +63,7 @@ def model_document(config: RunConfig, model: GPT) -> dict[str, Any]:
         "title": position_title(config.position),
         "color": look(config.position).color,
         "trained": format_range(config.train_scales),
-        "alphabet": CHARACTERS,
+        "alphabet": task.vocabulary.characters,
         "model": config.model_options.model_dump(),
         "position": [
             {"name": term, "options": _options(term, config.position_options.get(term, {}), model)} for term in terms
