@@ -151,7 +151,7 @@ def test_one_line_and_nothing_written(folder, capsys, arguments, message):
     ("arguments", "message"),
     [
         (["show", "copy", f"b{'7' * 3000}="], "to look at the attention over 6003 tokens would need"),
-        ([*RUN, "--test-scales", "1-5,9000"], "attention over 18003 tokens would need"),
+        ([*RUN, "--test-scales", "1-5,9000"], "decoding a string of 18003 tokens would need"),
         ([*RUN, "--model", "small", "--test-scales", "3000"], "to look at the attention over 6003 tokens would need"),
         (
             [*RUN, "--set", "train.batch_size=1000000"],

@@ -81,8 +81,8 @@ def test_a_certificate_survives(study, tmp_path):
     assert [line.hash for line in Study(study).packed if has_certificate(line)] == [tiny().hash]
     assert Study(study).packed_by_hash[tiny().hash].certificate() == certificate
     found = find_runs([study])
-    assert found.certificate(tiny().hash) == certificate.sentence()
-    assert found.certificate(tiny(1).hash) == ""
+    assert found.certificate(tiny().hash) == certificate
+    assert found.certificate(tiny(1).hash) is None
     pack_again = run(tiny(seed=3), study)
     pack(study)
     assert Study(study).packed_by_hash[pack_again.hash].record() == pack_again

@@ -192,10 +192,10 @@ def test_a_table_that_is_too_short_is_refused(tmp_path, capsys):
 
 
 def test_an_embedding_of_the_users_own_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "mine.py").write_text("from ldhd.positions import RPE\nclass Mine(RPE):\n    pass\n")
+    (tmp_path / "my_rpe.py").write_text("from ldhd.positions import RPE\nclass Mine(RPE):\n    pass\n")
     monkeypatch.chdir(tmp_path)
-    run = trained(tmp_path / "runs", "mine:Mine", steps=2, test_instances=2)
-    with pytest.raises(ValueError, match="mine:Mine is no embedding of ldhd and cannot be exported"):
+    run = trained(tmp_path / "runs", "my_rpe:Mine", steps=2, test_instances=2)
+    with pytest.raises(ValueError, match="my_rpe:Mine is no embedding of ldhd and cannot be exported"):
         export_run(run, tmp_path / "model", trust=True)
 
 

@@ -112,6 +112,7 @@ def test_a_place_that_is_no_folder(tmp_path):
         trace_of() | {"needs": [{"x": 99}] * 6},
         trace_of() | {"attention": []},
         trace_of() | {"terms": [[[[None]] * 6]]},
+        trace_of() | {"terms": [[[[10**30]] * 6]]},
         trace_of() | {"anchors": [{"weights": []}]},
     ],
 )

@@ -63,7 +63,9 @@ def test_every_config_is_checked_before_the_first_run(tmp_path):
 def test_an_error_in_a_worker_reaches_the_caller(tmp_path):
     first, second = configs(seeds=(0, 1))
     (tmp_path / second.hash).write_text("in the way")
-    with pytest.raises(ValueError, match=rf"copy rpe-square seed 1 \({second.hash}\): .*File exists: .*{second.hash}"):
+    with pytest.raises(
+        ValueError, match=rf"copy rpe-square seed 1 \({second.hash}\): .*{second.hash}: it is no folder"
+    ):
         run_all([first, second], tmp_path, workers=2)
     assert RunFolder(tmp_path / first.hash).finished(first)
 

@@ -7,7 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ldhd.files import BadFileError
 
 Text = Annotated[str, Field(min_length=2, max_length=200_000)]
-Weights = list[list[list[float]]]
+Number = Annotated[float, Field(ge=-1e12, le=1e12)]
+Weights = list[list[list[Number]]]
 """By head, row and index in the text."""
 
 

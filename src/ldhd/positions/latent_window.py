@@ -100,7 +100,7 @@ class LatentWindow(Position):
             own = anchors.distances[..., -q.shape[-2] :]
             if self.absolute:
                 own = torch.cat([own[:, : self.heads // 2], torch.zeros_like(own[:, self.heads // 2 :])], dim=1)
-            if cache is not None:
+            if cache is not None and q.device.type == "cpu":  # elsewhere, to count segments would wait for the device
                 starts, ends = _segments(cache, anchors.distances, context)
                 few = starts.shape[-1] * (2 * self.window + 1) < anchors.keys
                 if few and context.negligible <= BEYOND:
