@@ -183,6 +183,13 @@ def test_weight_decay_is_on_matrices_only():
         assert 1 not in dimensions or dimensions == {1}
 
 
+def test_accumulation_is_bounded():
+    """A stored config cannot ask for a step that never ends."""
+    assert TrainConfig(accumulation=1024).accumulation == 1024
+    with pytest.raises(ValueError, match="accumulation"):
+        TrainConfig(accumulation=1025)
+
+
 def test_accumulation_equals_a_larger_batch():
     """Two batches of equal answer lengths, averaged, are one batch of twice the size."""
     weights = []

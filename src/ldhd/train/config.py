@@ -14,7 +14,7 @@ class TrainConfig(BaseModel):
     schedule_steps: int | None = Field(default=None, ge=1)
     """Length of the cosine, if training stops before its end (the paper: 10000, stopped at 1000)."""
     batch_size: int = Field(default=256, ge=1, le=1_000_000)
-    accumulation: int = Field(default=1, ge=1)
+    accumulation: int = Field(default=1, ge=1, le=1024)
     """Number of batches whose gradients are averaged for one step."""
     samples: int | Literal["endless"] = 10_000
     """Size of the training set, or fresh instances at every step."""
