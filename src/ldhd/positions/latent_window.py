@@ -26,6 +26,9 @@ OPEN = 2**62
 ONE_PRODUCT = 32
 """Up to this length one product with every distance is faster than one with those inside the window."""
 
+FAR = 512
+"""From this length on, decoding gathers the keys inside the window instead of scoring all keys."""
+
 OUTSIDE = "outside"
 
 
@@ -100,8 +103,9 @@ class LatentWindow(Position):
             own = anchors.distances[..., -q.shape[-2] :]
             if self.absolute:
                 own = torch.cat([own[:, : self.heads // 2], torch.zeros_like(own[:, self.heads // 2 :])], dim=1)
-            if cache is not None and q.device.type == "cpu":  # elsewhere, to count segments would wait for the device
-                starts, ends = _segments(cache, anchors.distances, context)
+            # up to `FAR` tokens to score all keys is faster; elsewhere, to count segments would wait for the device
+            if cache is not None and anchors.keys > FAR and q.device.type == "cpu":
+                starts, ends = _segments(cache, every, context)
                 few = starts.shape[-1] * (2 * self.window + 1) < anchors.keys
                 if few and context.negligible <= BEYOND:
                     return self._nearby(scores[..., 1:-1].to(q.dtype), own, starts, ends.clamp(max=anchors.keys))
@@ -189,16 +193,19 @@ class LatentWindow(Position):
 
 
 def _segments(
-    cache: Cache, distances: Int[Tensor, "B H n"], context: Context
+    cache: Cache, every: Int[Tensor, "B H k"], context: Context
 ) -> tuple[Int[Tensor, "B H s"], Int[Tensor, "B H s"]]:
     """Return where the segments of each head start, which is at an anchor, and where they end, up to the new tokens.
 
-    A head that has fewer segments than others has empty ones. `distances` are those of the new tokens to their anchors.
+    A head that has fewer segments than others has empty ones. `every` holds the distances of all tokens to their
+    anchors; those of earlier tokens are read only the first time.
     """
-    new = (distances == 0) & context.valid[:, None]
+    read = context.new if "starts" in cache else context.keys
+    # the last query sees all keys that any sees, so what it does not see is padding
+    new = (every[..., -read:] == 0) & context.visible[:, :, -1, -read:]
     count = int(new.sum(-1).amax())
     if count:
-        places = torch.arange(context.keys - context.new, context.keys, device=distances.device)
+        places = torch.arange(context.keys - read, context.keys, device=every.device)
         starts = torch.where(new, places, OPEN).topk(count, largest=False, sorted=True).values
         ends = torch.cat([starts[..., 1:], torch.full_like(starts[..., :1], OPEN)], dim=-1)
         ends = torch.where(starts < OPEN, ends, 0)
