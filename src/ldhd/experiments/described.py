@@ -14,11 +14,6 @@ from ldhd.tasks import Format, LatentSpace, Needs, Task
 from ldhd.tasks.digits import Digits, uniform
 
 
-def is_description(name: str) -> bool:
-    """Return whether the name of a task is that of a file with its description."""
-    return name.endswith(".toml")
-
-
 def read_description(name: str) -> Description:
     """Read the description of a task from a TOML file; ValueError says what is wrong with it."""
     path = Path(name)

@@ -10,7 +10,6 @@ import torch
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from torch.overrides import TorchFunctionMode
 
-from ldhd.experiments.described import described_task, is_description
 from ldhd.model import GPT, ModelConfig
 from ldhd.names import lookup, suggestion
 from ldhd.positions import POSITIONS, Position
@@ -29,12 +28,19 @@ LARGEST_MODEL = 10**11
 """Parameters beyond which a config is taken for a mistake."""
 
 
+def is_description(name: str) -> bool:
+    """Return whether the name of a task is that of a file with its description."""
+    return name.endswith(".toml")
+
+
 def load_task(name: str) -> Task:
     """Load a task by name, from the file that describes it, or a user's `module:NAME`.
 
     NAME is a `Task`, a class derived from it, or anything that returns one when it is called without arguments.
     """
     if is_description(name):
+        from ldhd.experiments.described import described_task  # it reads with the predictor, which takes time to import
+
         return described_task(name)
     found: Any = lookup(name, ALL_TASKS, "task")
     try:

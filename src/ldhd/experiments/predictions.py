@@ -6,8 +6,15 @@ from typing import Any
 
 from ldhd.experiments.config import RunConfig
 from ldhd.experiments.defaults import defaults_of
-from ldhd.experiments.described import is_description, read_description
-from ldhd.experiments.parts import PositionOptions, assign_settings, build_position, load_task, position_options
+from ldhd.experiments.described import read_description
+from ldhd.experiments.parts import (
+    PositionOptions,
+    assign_settings,
+    build_position,
+    is_description,
+    load_task,
+    position_options,
+)
 from ldhd.positions import POSITIONS, Position
 from ldhd.predict import Prediction, ShapeSource, Strings, predict_layers, prepare
 from ldhd.predict.design import Design, as_position, design

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from ldhd.experiments.described import is_description
-from ldhd.experiments.parts import load_task
+from ldhd.experiments.parts import is_description, load_task
 from ldhd.report.terminal import Output, counted
 from ldhd.tasks import Task
 from ldhd.tasks.contract import problems
