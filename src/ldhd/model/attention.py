@@ -6,6 +6,7 @@ dimension, D dimension, P columns of the attention weights: the keys, the null k
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -200,7 +201,7 @@ class Attention(nn.Module):
         if queries < new and self.position.some_queries:
             q = q[..., new - queries :, :]
         if cache is not None and q.shape[-2] == 1 and self.constants is not None:
-            context = replace(context, negligible=self.weights.negligible(q[0, :, 0], k[0, :, 0], context))
+            context = replace(context, negligible=partial(self.weights.negligible, q[0, :, 0], k[0, :, 0], context))
         mixed = self._chunked(q, k, v, context)[..., -queries:, :]
         return mixed.transpose(1, 2).reshape(strings * queries, -1)
 

@@ -1,6 +1,7 @@
 """What a position embedding may use besides queries and keys."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,9 +45,9 @@ class Context:
     """Source of all random numbers; None is torch's global stream."""
     penalties: list[Tensor] | None = None
     """Collects scalar terms that are to be added to the loss; None if nobody adds them."""
-    negligible: float = math.inf
-    """By how much a logit has to be lowered for its key to have no weight beside the null key, where one query decodes,
-    so that an embedding may return `Nearby`; infinite where that is not known."""
+    negligible: Callable[[], float] = lambda: math.inf
+    """Returns by how much a logit has to be lowered for its key to have no weight beside the null key, where one query
+    decodes, so that an embedding may return `Nearby`; infinite where that is not known."""
 
     @property
     def new(self) -> int:

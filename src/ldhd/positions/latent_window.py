@@ -107,7 +107,7 @@ class LatentWindow(Position):
             if cache is not None and anchors.keys > FAR and q.device.type == "cpu":
                 starts, ends = _segments(cache, every, context)
                 few = starts.shape[-1] * (2 * self.window + 1) < anchors.keys
-                if few and context.negligible <= BEYOND:
+                if few and context.negligible() <= BEYOND:
                     return self._nearby(scores[..., 1:-1].to(q.dtype), own, starts, ends.clamp(max=anchors.keys))
             format_keys = (every == 0)[..., None, :]
             return (look_up(scores, own, every) + beyond * format_keys).to(q.dtype)

@@ -33,7 +33,7 @@ class Position(nn.Module, ABC):
     dimension before they reach the hooks, so that `bias` adds to the final logits. In incremental decoding the hooks
     see the new tokens only and keep what they need of the earlier ones in `context.cache`. Random numbers come from
     `context.generator`, and only while `context.exploring`. No hook looks at the values of a tensor to decide what to
-    do, so that nothing waits for the device, except in decoding with `context.negligible`.
+    do, so that nothing waits for the device, except where `context.negligible` is asked for in decoding.
     Valid tokens are contiguous in each row: padding stands on the left, on the right, or on both sides, so the
     difference of two indices is the distance of two valid tokens.
     """

@@ -52,7 +52,7 @@ class Sum(Position):
     def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "#B H q k"] | float:
         total: Tensor | float = 0.0
         for term, own in self._each(context.cache):
-            found = term.bias(q, k, replace(context, cache=own, negligible=math.inf))
+            found = term.bias(q, k, replace(context, cache=own, negligible=lambda: math.inf))
             assert not isinstance(found, Nearby)
             total = total + found
         return total
