@@ -1,25 +1,16 @@
 """The report in a browser: it opens offline without an error, shows what it should, and answers to the reader."""
 
 import json
-import shutil
+from functools import partial
 
 import pytest
 
 from ldhd.report.html import write_report
+from report.chromium import needs_chromium, wait_for
 from report.samples import BENCH, LEDGER, PREDICTIONS, config_of, record_of, trace_of, write_run, write_sample
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium: apt-get install chromium")
+pytestmark = needs_chromium
 EVIL = "</script><img src=x onerror=hacked=1><script>hacked=1</script>"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -38,37 +29,9 @@ def report(folder):
 
 
 @pytest.fixture
-def visit(browser, report):
-    """Opens the report; at the end, nothing but the file was asked for and nothing went wrong."""
-    visits = []
-
-    def open_page(width=1280, height=900, **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        page = context.new_page()
-        asked, wrong = [], []
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.route("http*://**", lambda route: route.abort())
-        page.goto(report.as_uri())
-        visits.append((context, page, asked, wrong))
-        return page
-
-    yield open_page
-    for context, page, asked, wrong in visits:
-        assert page.evaluate("typeof hacked") == "undefined"
-        assert wrong == []
-        assert {url for url in asked if not url.startswith("data:")} == {report.as_uri()}
-        context.close()
-
-
-def wait_for(page, truth):
-    """Until something holds on the page, whose own rules forbid playwright's way of waiting."""
-    for _ in range(100):
-        if page.evaluate(truth):
-            return
-        page.wait_for_timeout(100)
-    pytest.fail(f"never on the page: {truth}")
+def visit(visit, report):
+    """Opens the report."""
+    return partial(visit, report)
 
 
 def draw(page, *sections):

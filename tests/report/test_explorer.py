@@ -1,7 +1,6 @@
 """The explorer in a browser: what its own arithmetic answers is what torch answers, and it needs nothing else."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -18,10 +17,9 @@ from ldhd.files import write_json
 from ldhd.report.explorer import EMBEDDINGS, SCALES, write_explorer
 from ldhd.tasks.tokens import decode, encode
 from ldhd.train import checkpoint
+from report.chromium import needs_chromium, wait_for
 from report.samples import record_of
 
-CHROMIUM = shutil.which("chromium")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium: apt-get install chromium")
 LAST_DIGITS = 1e-3
 """How far chances in the browser may be from those of torch, which computes in float32."""
 
@@ -39,46 +37,6 @@ def untrained(folder, position, **settings):
     write_json(run.record_path, record_of(config).model_dump(mode="json"))
     checkpoint.save_model(run.weights_path, model, config.hash)
     return run.path
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def visit(browser):
-    """Opens a page; at the end, nothing but the file was asked for and nothing went wrong."""
-    visits = []
-
-    def open_page(path, width=1280):
-        page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
-        asked, wrong = [], []
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto(path.as_uri())
-        visits.append((page, path, asked, wrong))
-        return page
-
-    yield open_page
-    for page, path, asked, wrong in visits:
-        assert wrong == []
-        assert {url for url in asked if not url.startswith("data:")} == {path.as_uri()}
-        page.context.close()
-
-
-def wait_for(page, truth):
-    """Until something holds on the page, whose own rules forbid playwright's way of waiting."""
-    for _ in range(100):
-        if page.evaluate(truth):
-            return
-        page.wait_for_timeout(50)
-    pytest.fail(f"never on the page: {truth}")
 
 
 def answered(page):
@@ -110,6 +68,15 @@ def type_in(page, prompt):
     )
 
 
+def ask(page, prompt, runs):
+    """Type a prompt: each model of the page writes what torch writes with the weights of its run."""
+    type_in(page, prompt)
+    for run, (written, chance) in zip(runs, answered(page), strict=True):
+        expected, sure = torch_answer(run, prompt)
+        assert written == expected
+        assert chance == pytest.approx(sure, abs=LAST_DIGITS)
+
+
 @needs_chromium
 @pytest.mark.parametrize("position", [name for name in EMBEDDINGS if name != "latent-window"])
 def test_what_is_typed_is_answered_as_torch_answers(tmp_path, visit, position):
@@ -122,11 +89,7 @@ def test_what_is_typed_is_answered_as_torch_answers(tmp_path, visit, position):
     write_explorer(runs, tmp_path / "explorer.html")
     page = visit(tmp_path / "explorer.html")
     for prompt in ("b7=", "b31415926=", "b0000000000001="):
-        type_in(page, prompt)
-        for run, (written, chance) in zip(runs, answered(page), strict=True):
-            expected, sure = torch_answer(run, prompt)
-            assert written == expected
-            assert chance == pytest.approx(sure, abs=LAST_DIGITS)
+        ask(page, prompt, runs)
 
 
 @needs_chromium
@@ -140,11 +103,7 @@ def test_a_packaged_model_answers_beside_another_at_any_length(tmp_path, visit, 
     config, own, _ = load_run(runs[0])
     for scale in (2, 40):
         prompt = sample_test_instances(own, scale, 1, config.seed + 1)[0].prompt
-        type_in(page, prompt)
-        for run, (written, chance) in zip(runs, answered(page), strict=True):
-            expected, sure = torch_answer(run, prompt)
-            assert written == expected
-            assert chance == pytest.approx(sure, abs=LAST_DIGITS)
+        ask(page, prompt, runs)
 
 
 @needs_chromium
