@@ -15,6 +15,9 @@ SAMPLED = 64
 MOST_TRAINED, MOST_TESTED = 12, 8
 """The largest number of shapes used at one scale, in training and in tests; `addition` has 38 at scale 10."""
 
+MOST_PAIRS = 10_000
+"""Where strings are long, the shapes of one scale have so many answer tokens times tokens in all, but two are kept."""
+
 
 @dataclass(frozen=True)
 class StringShape:
@@ -47,11 +50,15 @@ class ShapeSource(ABC):
     """Why the digits themselves decide which tokens matter, if they do; see `Format.by_content`."""
 
     def shapes(self, scales: Sequence[int], count: int = MOST_TRAINED) -> list[StringShape]:
-        """List at most `count` shapes of each scale, evenly spaced, the first and the last among them."""
+        """List at most `count` shapes of each scale, evenly spaced, the first and the last among them.
+
+        They are fewer, but two at least, where they would have more than `MOST_PAIRS` answer tokens times tokens.
+        """
         found = []
         for shapes in map(self.shapes_at, scales):
-            last, most = len(shapes) - 1, count - 1
-            found += shapes if last <= most else [shapes[round(k * last / most)] for k in range(count)]
+            pairs = max(len(shape.text) * len(shape.needs) for shape in shapes)
+            last, most = len(shapes) - 1, max(2, min(count, MOST_PAIRS // pairs)) - 1
+            found += shapes if last <= most else [shapes[round(k * last / most)] for k in range(most + 1)]
         return found
 
 
