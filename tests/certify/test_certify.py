@@ -164,6 +164,8 @@ def test_hidden_keys_must_be_hidden(trained):
         ("latent-window", {"model.position_only": False}, "position_only"),
         ("latent-window", {"model.null_key": False, "model.null_lead": 0.0}, "no null key"),
         ("latent-window", {"model.log_length": True}, "log_length"),
+        ("latent-window", {"position.ends": True}, "from both ends"),
+        ("latent-window", {"position.segments": 2}, "which anchor"),
     ],
 )
 def test_what_cannot_be_certified_is_refused(position, settings, reason):

@@ -116,20 +116,60 @@ class TestLatentWindowFromTheStart(PositionContract):
             position_options("latent-window", {"absolute": "end"})
 
 
+class TestLatentWindowFromBothEnds(PositionContract):
+    hidden_below = -10.0
+
+    def make(self, dimension, heads, layer=0):
+        return LatentWindow(dimension, heads, layer, window=2, ends=True)
+
+    def test_relation_holds_the_distance_to_the_next_anchor(self):
+        position = self.make(8, 2)
+        found = [position.relation("b123=12", 6, i) for i in range(7)]
+        assert found == [(OUTSIDE, OUTSIDE), (1, -1), (0, 0), (-1, 1), (OUTSIDE, OUTSIDE), (1, OUTSIDE), (0, OUTSIDE)]
+        assert position.relation("b123=12", 3, 2) == (1, OUTSIDE)
+
+    def test_heads_are_divided_between_the_kinds(self):
+        assert LatentWindow(16, 8, ends=True).kinds == (4, 4, 0)
+        assert LatentWindow(16, 8, ends=True, absolute="start").kinds == (4, 2, 2)
+        for heads, absolute in ((2, True), (3, False)):
+            with pytest.raises(ValueError, match=f"got {heads}"):
+                LatentWindow(6, heads, ends=True, absolute=absolute)
+
+
+class TestLatentWindowWithSegments(PositionContract):
+    hidden_below = -10.0
+
+    def make(self, dimension, heads, layer=0):
+        return LatentWindow(dimension, heads, layer, window=2, segments=2)
+
+    def test_relation_holds_the_number_of_anchors_between(self):
+        position = LatentWindow(8, 2, segments=3)
+        assert [position.relation("b1+1+1+1=1", 9, i) for i in (1, 3, 5, 7, 9)] == [
+            (0, 2),
+            (0, 2),
+            (0, 2),
+            (0, 1),
+            (0, 0),
+        ]
+        with pytest.raises(ValueError, match="segments must not be negative, got -1"):
+            LatentWindow(8, 2, segments=-1)
+
+
 RECIPE = {"position_only": True, "sharpen": 5.0, "null_lead": 1.0}
 LOGARITHMIC = {"position_only": True, "log_length": True, "log_length_reference": 2, "sharpen": 3.0}
 CONTENT = {"sharpen": 4.0}
+BOTH_ENDS = {"ends": True, "segments": 3}
 TEXTS = ("b90417053486+52632984=26804", "b1+2=", "b314159265358979323+2=", "b5*314159=", "b=")
 
 
 def with_anchors(anchors, **options):
     """A model of one layer with a null key, each head of which has the given tokens for anchors."""
     torch.manual_seed(3)
-    window, absolute = options.pop("window", 1), options.pop("absolute", False)
+    own = {name: options.pop(name) for name in ("window", "absolute", "ends", "segments") if name in options}
     model = GPT(
         ModelConfig(layers=1, heads=len(anchors), dimension=32, weight_std=0.4, null_key=True, **options),
         VOCABULARY_SIZE,
-        lambda *size: LatentWindow(*size, window=window, absolute=absolute, table_std=1.0),
+        lambda *size: LatentWindow(*size, **own, table_std=1.0),
     ).eval()
     hidden = model.blocks[0].attention_norm(model.tokens.weight).detach()
     wanted = torch.tensor([[1.0 if token in own else -1.0 for own in anchors] for token in CHARACTERS])
@@ -153,10 +193,11 @@ def noted_terms(model, few):
 
 
 @pytest.mark.parametrize("absolute", [False, True, "start"])
+@pytest.mark.parametrize("ends", [{}, BOTH_ENDS])
 @pytest.mark.parametrize(("window", "options"), [(1, RECIPE), (3, RECIPE), (1, LOGARITHMIC), (2, CONTENT)])
-def test_decoding_by_window_is_decoding_by_all_keys(absolute, window, options, monkeypatch):
+def test_decoding_by_window_is_decoding_by_all_keys(absolute, ends, window, options, monkeypatch):
     """Of rows of unequal length, token by token, also where a digit is an anchor, and as without a cache."""
-    model = with_anchors(["b+*=", "=", "b+*=7", "+"], window=window, absolute=absolute, **options)
+    model = with_anchors(["b+*=", "=", "b+*=7", "+"], window=window, absolute=absolute, **ends, **options)
     for rows in (TEXTS, TEXTS[:1]):
         tokens, valid = pad([encode(text) for text in rows], "left", torch.device("cpu"))
         found = []
@@ -178,8 +219,95 @@ def test_decoding_by_window_is_decoding_by_all_keys(absolute, window, options, m
             assert torch.allclose(found[0][:, row], alone, atol=2e-4)
 
 
+def by_loops(position, q, marks, beyond):
+    """What every head of a latent window adds, given its anchors, one pair of tokens after the other."""
+    result = torch.zeros(q.shape[1], len(marks[0]), len(marks[0]))
+    kinds = [
+        kind for kind, count in zip(("last", "next", "absolute"), position.kinds, strict=True) for _ in range(count)
+    ]
+    for h, (kind, own) in enumerate(zip(kinds, marks, strict=True)):
+        for j in range(len(own)):
+            for i in range(j + 1):
+                query = 0 if kind == "absolute" else j - max(a for a in range(j + 1) if own[a])
+                key = i - max(a for a in range(i + 1) if own[a])
+                if kind == "next":
+                    key = next((b - i for b in range(i + 1, j + 1) if own[b]), None)
+                inside = key is not None and abs(query - key) <= position.window
+                term = q[0, h, j] @ position.table[h, query - key + position.window] if inside else beyond
+                if position.segments:
+                    between = min(sum(own[i + 1 : j + 1]), position.segments - 1)
+                    term = term + q[0, h, j] @ position.segment_table[h, between]
+                result[h, j, i] = term + (beyond if own[i] else 0.0)
+    return result
+
+
+@pytest.mark.parametrize("absolute", [False, True, "start"])
+@pytest.mark.parametrize("segments", [0, 1, 3])
+def test_hard_is_what_the_docstring_says(absolute, segments):
+    torch.manual_seed(segments)
+    position = LatentWindow(16, 8, window=2, absolute=absolute, ends=True, segments=segments, table_std=1.0)
+    q, hidden = torch.randn(1, 8, 12, 2), torch.randn(1, 12, 16)
+    marks = position.anchor.new_scores(Context.causal(hidden))[0] > 0
+    marks[:, 0] = True
+    expected = by_loops(position, q, marks.tolist(), -BEYOND)
+    assert torch.allclose(bias_of(position, q, hidden)[0].tril(), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("window", [1, 2, 4])
+def test_soft_is_the_mean_over_all_anchors(window):
+    """Of the hard formula over all choices of anchors, weighted with their probabilities, in the heads with `ends`."""
+    torch.manual_seed(window)
+    position = LatentWindow(16, 4, window=window, ends=True, anchor_scale=1.5, table_std=1.0)
+    q, hidden = torch.randn(1, 4, 7, 4), torch.randn(1, 7, 16)
+    chances = position.anchor.new_scores(Context.causal(hidden))[0].sigmoid()
+    chances[:, 0] = 1.0
+    beyond = 1 - (1 + BEYOND) ** torch.rand(1, generator=torch.Generator().manual_seed(window))
+    expected = torch.zeros(4, 7, 7)
+    for rest in itertools.product([False, True], repeat=6):
+        marks = torch.tensor([True, *rest])
+        weight = chances.where(marks, 1 - chances).prod(-1)
+        expected += weight[:, None, None] * by_loops(position, q, [marks.tolist()] * 4, beyond)
+    bias = bias_of(position, q, hidden, exploring=True, generator=torch.Generator().manual_seed(window))
+    assert torch.allclose(bias[0, 2:].tril(), expected[2:], atol=1e-4)
+
+
+def test_soft_becomes_hard_where_anchors_are_certain(monkeypatch):
+    torch.manual_seed(0)
+    position = LatentWindow(16, 8, window=2, absolute="start", **BOTH_ENDS, anchor_scale=1e4, table_std=1.0)
+    position = position.double()
+    q, hidden = torch.randn(1, 8, 30, 2).double(), torch.randn(1, 30, 16).double()
+    monkeypatch.setattr(position, "_beyond", lambda *_: torch.full((1, 1, 1, 1), -BEYOND).double())
+    hard, soft = (bias_of(position, q, hidden, exploring=exploring).tril() for exploring in (False, True))
+    assert torch.allclose(hard, soft, atol=1e-3)
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_no_key_tells_of_an_anchor_that_has_not_come(long, monkeypatch):
+    """In training too: what stands after a query changes nothing there."""
+    monkeypatch.setattr(latent_window, "is_long", lambda *_: long)
+    position = LatentWindow(16, 8, window=2, absolute=True, **BOTH_ENDS, table_std=1.0)
+    q, hidden = torch.randn(1, 8, 20, 2), torch.randn(1, 20, 16)
+    for exploring in (False, True):
+        terms = []
+        for n in (20, 12):
+            drawn = {"exploring": exploring, "generator": torch.Generator().manual_seed(0)}
+            terms.append(bias_of(position, q[:, :, :n], hidden[:, :n], **drawn)[..., :12, :12].tril())
+        assert torch.allclose(*terms, atol=1e-5)
+
+
+def test_padding_changes_nothing_in_training():
+    position = LatentWindow(16, 8, window=2, absolute="start", **BOTH_ENDS, table_std=1.0)
+    q, hidden = torch.randn(1, 8, 12, 2), torch.randn(1, 12, 16)
+    visible = causal(12) & (torch.arange(12) >= 3) | torch.eye(12, dtype=torch.bool)
+    context = replace(Context.causal(hidden, exploring=True), visible=visible)
+    generators = [torch.Generator().manual_seed(0) for _ in range(2)]
+    padded = position.bias(q, q, replace(context, generator=generators[0]))
+    alone = bias_of(position, q[:, :, 3:], hidden[:, 3:], exploring=True, generator=generators[1])
+    assert torch.allclose(padded[..., 3:, 3:].tril(), alone.tril(), atol=1e-5)
+
+
 def test_decoding_a_token_takes_as_much_memory_at_any_length():
-    model = with_anchors(["b=", "="], **RECIPE)
+    model = with_anchors(["b=", "="], **BOTH_ENDS, **RECIPE)
     needed = []
     for length in (600, 6000):
         cache, tokens = model.new_cache(), torch.tensor([encode("b" + "1" * length)])

@@ -26,6 +26,18 @@ def test_heads_that_count_from_the_start_have_nothing_to_choose():
     assert row == ["outside", -1, "outside", "outside", "outside", "outside"]
 
 
+def test_a_head_may_count_from_the_end_of_a_number():
+    position = LatentWindow(4, 4, ends=True, absolute="start", segments=3)
+    *rest, last = views(position, "b=")
+    assert [part.name for (part,) in rest] == [
+        f"LatentWindow from {kept}{kind}" for kind in ("", " from the end") for kept in ("b =", "b")
+    ]
+    (row,) = rest[2][0].classes("b12=", [3], training=False)[0]
+    assert row == ["outside", "outside", (-1, 1), "outside"]
+    (row,) = last[0].classes("b12=", [3], training=False)[0]
+    assert row == ["outside", -1, "outside", "outside"]
+
+
 def test_an_embedding_of_a_user_needs_to_say_nothing():
     """Its relation is enough: a head may use the whole of it, the key's half of a pair, or nothing."""
 

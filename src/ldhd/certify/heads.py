@@ -64,6 +64,10 @@ def read_heads(model: GPT, alphabet: str) -> list[Head]:
         )
     if config.layers != 1:
         raise RefusedError(f"it has {config.layers} layers: from the second on, keys depend on more than their token")
+    if position.ends:
+        raise RefusedError("its heads count from both ends: position.ends is on")
+    if position.segments:
+        raise RefusedError("its heads count which anchor a key stands behind: position.segments is on")
     if not config.position_only:
         raise RefusedError("its queries and keys depend on the tokens: model.position_only is off")
     if not config.null_key:

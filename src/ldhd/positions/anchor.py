@@ -45,6 +45,8 @@ class Anchors:
     """Logarithms of weights that depend on the position too, -inf where a key is not visible."""
     distances: Int[Tensor, "B H n"] | None = None
     """Distances to hard anchors; None for soft ones."""
+    token_scores: Float[Tensor, "B H k"] | None = None
+    """The scores of single tokens from which `key_scores` were computed, -inf on padding."""
 
     def rows(self) -> Float[Tensor, "B H n k"]:
         """Return the soft weights, aligned."""
@@ -145,9 +147,9 @@ class KeyScored(Anchor):
             distances = _distances_up_to(self.ranks(_present(scores, context), context), cache)
             if cache is not None:
                 return Anchors(new, context.keys, distances=distances)
-        scores = append(cache, "anchor_keys", scores, -1, context.keys)
-        scores = self.key_scores(_present(scores, context), context)
-        return Anchors(new, context.keys, key_scores=scores, distances=distances)
+        scores = _present(append(cache, "anchor_keys", scores, -1, context.keys), context)
+        key_scores = self.key_scores(scores, context)
+        return Anchors(new, context.keys, key_scores=key_scores, distances=distances, token_scores=scores)
 
     def new_scores(self, context: Context) -> Float[Tensor, "B H n"]:
         """Return the scores of the new tokens, padding included."""

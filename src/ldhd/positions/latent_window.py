@@ -1,6 +1,8 @@
 """Latent window: a head attends to the few keys whose latent place is near that of the query, at any length."""
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from itertools import accumulate
 from typing import Literal
 
 import torch
@@ -12,6 +14,7 @@ from ldhd.positions.anchor import RecentAnchor, natural_distances
 from ldhd.positions.cache import append, append_rows
 from ldhd.positions.context import Cache, Context, Keys, Nearby, Queries
 from ldhd.positions.kernels.long_square import is_long, long_square, none_of_last, own_weights
+from ldhd.positions.kernels.next_anchor import mirror, next_distances
 from ldhd.positions.kernels.precision import full_precision
 from ldhd.positions.kernels.square import look_up, square
 from ldhd.positions.position import Position, Reading
@@ -40,6 +43,11 @@ class LatentWindow(Position):
     token for their anchor and no other, m = -i: the place in the string. A token that is an anchor belongs to the
     format and is hidden as a key.
 
+    With `ends`, the second half of the heads count the places of keys from the other end, m = (j - a(j)) - (b(i) - i)
+    with b(i) the first anchor after i, and keys for which it has not come yet are hidden; with `absolute` too, they are
+    the third quarter of the heads and the absolute ones the last. With `segments` = s > 0, a head also knows how many
+    anchors c stand between: q_j . C_min(c, s - 1) is added, c being the number of anchors after i and up to j.
+
     RPE-Square clips: all keys beyond its last row share it, and the longer the instance the more of them there are.
     Here they are hidden. If the delimiters are the anchors, a query sees as many keys at every length, in the
     same classes, and what was learned on short instances is all there is to a long one.
@@ -55,7 +63,8 @@ class LatentWindow(Position):
     name = "latent-window"
     title = "Latent window"
     color = "#332288"
-    relation_options = ("window", "absolute")
+    relation_options = ("window", "absolute", "ends", "segments")
+    added_options = ("ends", "segments")
     ignorable = False
     hidden = OUTSIDE
     reads_padding = True  # padding counts in the penalty
@@ -70,6 +79,8 @@ class LatentWindow(Position):
         *,
         window: int = 1,
         absolute: bool | Literal["start"] = False,
+        ends: bool = False,
+        segments: int = 0,
         unique: float = 0.1,
         anchor_scale: float = 4.0,
         table_std: float = 0.02,
@@ -79,52 +90,111 @@ class LatentWindow(Position):
             raise ValueError(f"window must be at least 1, got {window}")
         if absolute not in (False, True, "start"):
             raise ValueError(f"absolute must be true, false or start, got {absolute!r}")
+        if segments < 0:
+            raise ValueError(f"segments must not be negative, got {segments}")
+        if absolute and ends and heads % 4:
+            raise ValueError(f"with absolute and ends, the number of heads must be a multiple of 4, got {heads}")
         if absolute and heads % 2:
             raise ValueError(f"half of the heads are absolute: their number must be even, got {heads}")
-        self.window, self.absolute = window, absolute
+        if ends and heads % 2:
+            raise ValueError(f"half of the heads count from the ends: their number must be even, got {heads}")
+        self.window, self.absolute, self.ends, self.segments = window, absolute, ends, segments
+        others = heads // 4 if absolute and ends else heads // 2
+        from_ends, absolute_heads = others if ends else 0, others if absolute else 0
+        self.kinds = (heads - from_ends - absolute_heads, from_ends, absolute_heads)
+        """How many heads are of RPE-Square's kind, count from the ends and are absolute, in this order."""
         self.anchor = RecentAnchor(
             dimension,
             heads,
             anchor_scale,
             hard="test",
             unique=unique,
-            first_token_heads=heads // 2 if absolute == "start" else 0,
+            first_token_heads=absolute_heads if absolute == "start" else 0,
         )
         self.table = nn.Parameter(table_std * torch.randn(heads, 2 * window + 1, self.head_dimension))
+        self.segment_table = None
+        if segments:
+            self.segment_table = nn.Parameter(table_std * torch.randn(heads, segments, self.head_dimension))
 
     def bias(self, q: Queries, k: Keys, context: Context) -> Float[Tensor, "B H q k"] | Nearby:
         anchors, cache = self.anchor(q, k, context), context.cache
         scores = full_precision(table_scores(q, self.table))
+        counts = None if self.segment_table is None else full_precision(table_scores(q, self.segment_table))
         beyond = self._beyond(q, context)
         ends = beyond.expand_as(scores[..., :1])
         scores = torch.cat([ends, scores, ends], dim=-1)
         if anchors.distances is not None:
             every = append(cache, "distances", anchors.distances, -1, anchors.keys)
             own = anchors.distances[..., -q.shape[-2] :]
-            if self.absolute:
-                own = torch.cat([own[:, : self.heads // 2], torch.zeros_like(own[:, self.heads // 2 :])], dim=1)
             # up to `FAR` tokens to score all keys is faster; elsewhere, to count segments would wait for the device
             if cache is not None and anchors.keys > FAR and q.device.type == "cpu":
                 starts, ends = _segments(cache, every, context)
                 few = starts.shape[-1] * (2 * self.window + 1) < anchors.keys
-                if few and context.negligible() <= BEYOND:
-                    return self._nearby(scores[..., 1:-1].to(q.dtype), own, starts, ends.clamp(max=anchors.keys))
-            format_keys = (every == 0)[..., None, :]
-            return (look_up(scores, own, every) + beyond * format_keys).to(q.dtype)
-        if cache is None and is_long(scores, anchors.keys):
+                # what stands outside the window is lowered by `BEYOND` and raised by its segment
+                raised = 0.0 if counts is None else float(counts.amax())
+                if few and context.negligible() + raised <= BEYOND:
+                    inside, places = scores[..., 1:-1].to(q.dtype), self._own(own)
+                    return self._nearby(inside, counts, places, starts, ends, anchors.keys)
+            term, is_anchor = self._hard(scores, own, every), every == 0
+        else:
             assert anchors.key_scores is not None
-            own = own_weights(anchors.key_scores)
-            return (self._long(scores, own) + beyond * own[..., None, :]).to(q.dtype)
-        every = append_rows(cache, "rows", anchors.rows())
-        return (self._soft(scores, every) + beyond * every[..., None, :, -1]).to(q.dtype)
+            if cache is None and is_long(scores, anchors.keys):
+                is_anchor = own_weights(anchors.key_scores)
+                term = self._long(scores, is_anchor, anchors.token_scores)
+            else:
+                every = append_rows(cache, "rows", anchors.rows())
+                term, is_anchor = self._soft(scores, every, anchors.token_scores), every[..., -1]
+        term = term + beyond * is_anchor[..., None, :]
+        if counts is not None:
+            term = term + _by_segment(counts, is_anchor)
+        return term.to(q.dtype)
+
+    def _own(self, distances: Int[Tensor, "B H q"]) -> Int[Tensor, "B H q"]:
+        """Return the places of queries, which are 0 in absolute heads."""
+        if not self.absolute:
+            return distances
+        *others, absolute = distances.split(self.kinds, dim=1)
+        return torch.cat([*others, torch.zeros_like(absolute)], dim=1)
+
+    def _hard(
+        self, scores: Float[Tensor, "B H q m"], distances: Int[Tensor, "B H q"], every: Int[Tensor, "B H k"]
+    ) -> Float[Tensor, "B H q k"]:
+        """Return the position term, given the distances of the queries and of all keys to their anchors."""
+        if not self.ends:
+            return look_up(scores, self._own(distances), every)
+        behind, before, absolute = every.split(self.kinds, dim=1)
+        term = look_up(scores, self._own(distances), torch.cat([behind, next_distances(before), absolute], dim=1))
+        index = torch.arange(every.shape[-1], device=every.device)
+        # the anchor after a key has come where the key stands before the anchor of the query
+        anchors = index[-scores.shape[-2] :] - distances.split(self.kinds, dim=1)[1]
+        to_come = index >= anchors[..., None]
+        first, mirrored, last = term.split(self.kinds, dim=1)
+        beyond = scores.split(self.kinds, dim=1)[1][..., :1]
+        return torch.cat([first, mirrored.where(~to_come, beyond), last], dim=1)
 
     def _nearby(
-        self, scores: Tensor, own: Int[Tensor, "B H 1"], starts: Int[Tensor, "B H s"], ends: Int[Tensor, "B H s"]
+        self,
+        scores: Tensor,
+        counts: Tensor | None,
+        own: Int[Tensor, "B H 1"],
+        starts: Int[Tensor, "B H s"],
+        ends: Int[Tensor, "B H s"],
+        keys: int,
     ) -> Nearby:
         """Return the keys inside the window of one query: in each segment those whose place is near its own."""
-        places = own + torch.arange(self.window, -self.window - 1, -1, device=own.device)
-        index = starts[..., None] + places[..., None, :]
-        hidden = (places[..., None, :] < 1) | (index >= ends[..., None])
+        places = (own + torch.arange(self.window, -self.window - 1, -1, device=own.device))[..., None, :]
+        index = starts[..., None] + places
+        hidden = (places < 1) | (index >= ends.clamp(max=keys)[..., None])
+        if self.ends:
+            kind = slice(self.kinds[0], self.kinds[0] + self.kinds[1])
+            start, end = starts[:, kind, :, None], ends[:, kind, :, None]
+            mirrored = end - places[:, kind]
+            index[:, kind] = mirrored
+            hidden[:, kind] = (places[:, kind] < 1) | (mirrored <= start) | (end == OPEN)
+        if counts is not None:
+            real = (starts < OPEN).long()
+            between = (real.flip(-1).cumsum(-1).flip(-1) - real).clamp(max=self.segments - 1)
+            scores = scores + counts[..., 0, :].gather(-1, between)[..., None].to(scores.dtype)
         return Nearby(
             index.masked_fill(hidden, 0).flatten(-2),
             scores.expand(*index.shape).masked_fill(hidden, -torch.inf).flatten(-2)[..., None, :],
@@ -137,22 +207,39 @@ class LatentWindow(Position):
         share = torch.rand(len(q), 1, 1, 1, generator=context.generator, device=q.device)
         return 1 - (1 + BEYOND) ** share
 
-    def _soft(self, scores: Tensor, every: Float[Tensor, "B #H k k"]) -> Tensor:
-        if not self.absolute:
+    def _soft(self, scores: Tensor, every: Float[Tensor, "B #H k k"], token_scores: Tensor | None) -> Tensor:
+        if not (self.ends or self.absolute):
             return square(scores, every)
-        (scores, others), (every, seen) = (part.chunk(2, dim=1) for part in (scores, every))
-        return torch.cat([square(scores, every), self._by_place(others, seen)], dim=1)
+        (behind, before, absolute), rows = scores.split(self.kinds, dim=1), every.split(self.kinds, dim=1)
+        parts = [square(behind, rows[0])]
+        if self.ends:
+            parts.append(self._mirror(before, token_scores))
+        if self.absolute:
+            parts.append(self._by_place(absolute, rows[2]))
+        return torch.cat(parts, dim=1)
 
-    def _long(self, scores: Tensor, own: Float[Tensor, "B H k"]) -> Tensor:
+    def _long(self, scores: Tensor, own: Float[Tensor, "B H k"], token_scores: Tensor | None) -> Tensor:
         """Return what `_soft` returns, in time and memory that grow as n^2."""
-        if not self.absolute:
+        if not (self.ends or self.absolute):
             return long_square(scores, own)
-        (scores, others), (own, seen) = (part.chunk(2, dim=1) for part in (scores, own))
-        shifted = [F.pad(seen, (m, 0))[..., : seen.shape[-1]] for m in range(self.window + 1)]
-        places = torch.stack(shifted, dim=-1) * none_of_last(seen, self.window)  # [i, m]: the key's distance is m
-        beyond = others[..., :1]
-        near = others[..., 1 : self.window + 2].flip(-1) - beyond
-        return torch.cat([long_square(scores, own), beyond + near @ places.mT], dim=1)
+        (behind, before, absolute), owns = scores.split(self.kinds, dim=1), own.split(self.kinds, dim=1)
+        parts = [long_square(behind, owns[0])]
+        if self.ends:
+            parts.append(self._mirror(before, token_scores))
+        if self.absolute:
+            seen = owns[2]
+            shifted = [F.pad(seen, (m, 0))[..., : seen.shape[-1]] for m in range(self.window + 1)]
+            places = torch.stack(shifted, dim=-1) * none_of_last(seen, self.window)  # [i, m]: the key's distance is m
+            beyond = absolute[..., :1]
+            near = absolute[..., 1 : self.window + 2].flip(-1) - beyond
+            parts.append(beyond + near @ places.mT)
+        return torch.cat(parts, dim=1)
+
+    def _mirror(self, scores: Tensor, token_scores: Tensor | None) -> Tensor:
+        """Return the soft term of the heads that count from the ends, in time and memory that grow as n^2."""
+        assert token_scores is not None
+        beyond = scores[..., :1]
+        return beyond + mirror(scores[..., 1:-1] - beyond, token_scores.split(self.kinds, dim=1)[1])
 
     def _by_place(self, scores: Tensor, seen: Float[Tensor, "B #H k k"]) -> Tensor:
         """[j, i] = the sum over distances m of seen[i, m] scores_j(-m); the last column of `seen` is distance 0."""
@@ -174,22 +261,64 @@ class LatentWindow(Position):
 
     def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
         own = natural_distances(tokens)
-        places = range(len(tokens)) if self.absolute == "start" else own
-        square = [[self._inside(own[j], own[i]) for i in range(j + 1)] for j in queries]
-        if not self.absolute:
-            return square
-        return [[(m, self._inside(0, places[i])) for i, m in enumerate(row)] for row in square]
+        anchors = list(accumulate(int(distance == 0) for distance in own))
+        rows = []
+        for j in queries:
+            between = [min(anchors[j] - anchors[i], self.segments - 1) for i in range(j + 1) if self.segments]
+            components = [self._classes(own[j], own[: j + 1], between)]
+            if self.ends:
+                components.append(self._classes(own[j], _places_from_end(own[: j + 1]), between))
+            if self.absolute == "start":  # these heads have one segment
+                components.append([self._inside(0, i) for i in range(j + 1)])
+            elif self.absolute:
+                components.append(self._classes(0, own[: j + 1], between))
+            rows.append(components[0] if len(components) == 1 else list(zip(*components, strict=True)))
+        return rows
+
+    def _classes(self, query: int, keys: Sequence[int], between: Sequence[int]) -> list[Hashable]:
+        found = [self._inside(query, key) for key in keys]
+        if not self.segments:
+            return found
+        return [m if m == OUTSIDE else (m, c) for m, c in zip(found, between, strict=True)]
 
     def _inside(self, query: int, key: int) -> Hashable:
         """The class of a key, given both places; place 0 is an anchor's."""
         return query - key if key and abs(query - key) <= self.window else OUTSIDE
 
     def readings(self) -> tuple[Reading, ...]:
-        """With `absolute`, a head is of one kind or of the other; those that count from the start have no anchors."""
-        if not self.absolute:
-            return (Reading(anchored=True),)
-        other = Reading(" from the start", 1) if self.absolute == "start" else Reading(", of the key", 1, anchored=True)
-        return Reading(component=0, anchored=True), other
+        """A head is of one kind; those that count from the first token have no anchors."""
+        found = [Reading(anchored=True)]
+        if self.ends:
+            found.append(Reading(" from the end", anchored=True))
+        if self.absolute:
+            found.append(
+                Reading(" from the start") if self.absolute == "start" else Reading(", of the key", anchored=True)
+            )
+        if len(found) == 1:
+            return tuple(found)
+        return tuple(replace(reading, component=component) for component, reading in enumerate(found))
+
+
+def _places_from_end(distances: Sequence[int]) -> list[int]:
+    """Return the distance of each digit to the next anchor, 0 for anchors and where none has come; given `distances`
+    to the last anchor."""
+    found, after = [0] * len(distances), 0
+    for i in reversed(range(len(distances))):
+        if distances[i] == 0:
+            after = i
+        elif after:
+            found[i] = after - i
+    return found
+
+
+def _by_segment(counts: Float[Tensor, "B H q s"], is_anchor: Tensor) -> Float[Tensor, "B H q k"]:
+    """Return the score of the number of anchors after a key and up to a query, interpolated at its expected value."""
+    anchors = is_anchor.to(counts.dtype).cumsum(-1)
+    between = anchors[..., -counts.shape[-2] :, None] - anchors[..., None, :]
+    result = counts[..., :1].expand(between.shape)
+    for c, step in enumerate(counts.diff().unbind(-1)):
+        result = torch.addcmul(result, step[..., None], (between - c).clamp(0, 1))
+    return result
 
 
 def _segments(
