@@ -72,6 +72,14 @@ class TestVerdicts:
         assert verdict("multiplication", both).softmax == "generalises"
         assert verdict("multiplication", RPEAbsolute(8, 2)).softmax == "fails"
 
+    def test_a_window_from_both_ends_reverses(self):
+        assert verdict("reversal", make("latent-window", absolute="start")).verdict == "does not fit"
+        assert verdict("reversal", make("latent-window", ends=True)).verdict == "generalises"
+
+    def test_digits_at_the_same_place_from_the_end_are_told_apart_by_their_segment(self):
+        found = [verdict("addition-scratchpad", make("latent-window", ends=True, segments=count)) for count in (0, 4)]
+        assert [one.verdict for one in found] == ["does not fit", "generalises"]
+
     def test_what_another_head_reads_alone_can_be_subtracted(self):
         """The first digit of the long operand is as far from its delimiter as the one-digit operand is from `b`."""
         for task, absolute in (("multiplication", True), ("division", "start")):

@@ -315,10 +315,11 @@ def _by_segment(counts: Float[Tensor, "B H q s"], is_anchor: Tensor) -> Float[Te
     """Return the score of the number of anchors after a key and up to a query, interpolated at its expected value."""
     anchors = is_anchor.to(counts.dtype).cumsum(-1)
     between = anchors[..., -counts.shape[-2] :, None] - anchors[..., None, :]
-    result = counts[..., :1].expand(between.shape)
-    for c, step in enumerate(counts.diff().unbind(-1)):
-        result = torch.addcmul(result, step[..., None], (between - c).clamp(0, 1))
-    return result
+    steps = counts.diff()
+    result = counts[..., :1] - steps @ torch.arange(steps.shape[-1], device=steps.device).to(steps)[:, None]
+    for c, step in enumerate(steps.unbind(-1)):
+        result = torch.addcmul(result, step[..., None], between.clamp(c, c + 1))
+    return result.expand_as(between)
 
 
 def _segments(

@@ -1,14 +1,7 @@
 """The anchor after a key: where it stands if anchors are hard, where it may stand if they are soft.
 
-Letters as in `functional`. b(i) is the first anchor after i. A query at j knows it if b(i) <= j, and then b(i) <= a(j),
-its own anchor. With probabilities g that a token is an anchor, b(i) = l and a(j) = a > l are events about different
-tokens, so that
-
-    P[b(i) = l and a(j) = a] = e^{C_j - C_i} u_l v_a,    C_l = sum up to l of log(1 - g),
-
-with u_l = g_l e^{C_{l-1}} and v_a = g_a e^{-C_a}; for a = l the factor g_l counts once. The places of query and key
-differ by m = (j - a) - (l - i) where l + a = i + j - m: on an anti-diagonal, whose sums from its middle outwards are
-cumulative sums.
+b(i) is the first anchor after i, and a(j) the last one up to j, as in `functional`. A query at j knows b(i) if
+b(i) <= j, and then b(i) <= a(j).
 """
 
 import torch
@@ -21,9 +14,6 @@ from ldhd.positions.kernels.precision import full_precision
 UNKNOWN = 2**30
 """The distance to an anchor that has not come yet."""
 
-NO_CHANCE = -1e9
-"""In place of the logarithm of 0, whose gradient is not finite."""
-
 
 def next_distances(distances: Int[Tensor, "B H k"]) -> Int[Tensor, "B H k"]:
     """Return the distance of each token to the first anchor after it, or `UNKNOWN`, given that to the last up to it."""
@@ -34,43 +24,44 @@ def next_distances(distances: Int[Tensor, "B H k"]) -> Int[Tensor, "B H k"]:
 
 
 def mirror(near: Float[Tensor, "B H q m"], scores: Float[Tensor, "B H k"]) -> Float[Tensor, "B H q k"]:
-    """[j, i] = the sum over |m| <= w of near_j(m) times the probability that b(i) <= j and the places differ by m.
+    """[j, i] = the sum over |m| <= w of near_j(m) times P[b(i) <= j and (j - a(j)) - (b(i) - i) = m].
 
-    Token l is an anchor with probability sigmoid(scores[l]), the first token, which has no b(i) before it, always; a
-    score of -inf is padding.
+    Token l is an anchor with probability g_l = sigmoid(scores[l]), 0 where the score is -inf; the first token, which is
+    one always, comes after none. With c = 1 - g these probabilities obey
+
+        P_m[j, i] = c_j c_{i+1} P_m[j - 1, i + 1] + U_m[j, i]:
+
+    either neither end of i + 1 .. j is an anchor, and then the same anchors count for j - 1 and i + 1; or b(i) = i + 1
+    or a(j) = j, and then m tells where the other one is.
     """
     queries, keys, w = near.shape[-2], scores.shape[-1], near.shape[-1] // 2
-    padding = scores == -torch.inf
-    scores = full_precision(scores).masked_fill(padding, 0.0)
-    first = ~padding & (~padding).cumsum(-1).eq(1)
-    steps = F.softplus(scores).masked_fill(padding | first, 0.0)
-    none = -steps.cumsum(-1)
-    own = F.logsigmoid(scores).masked_fill(padding | first, NO_CHANCE)
-    sums = _from_the_middle(own + none + steps, own - none, none)
-    j = torch.arange(keys - queries, keys, device=scores.device)[:, None]
-    i = torch.arange(keys, device=scores.device)
-    between = none[..., -queries:, None] - none[..., None, :]
-    result = torch.zeros_like(between)
+    present = scores > -torch.inf
+    chance = full_precision(scores).sigmoid().masked_fill(present.cumsum(-1) <= 1, 0.0)
+    none = 1 - chance
+    ends = _ends(chance, none, w)
+    both = none[..., :, None] * F.pad(none[..., 1:], (0, 1))[..., None, :]
+    rows = [torch.zeros_like(ends[..., 0, :])]
+    for end, factor in zip(ends.unbind(-2), both[..., None, :, :].unbind(-2), strict=True):
+        rows.append(torch.addcmul(end, F.pad(rows[-1][..., 1:], (0, 1)), factor))
+    chances = torch.stack(rows[keys - queries + 1 :], dim=-2)
+    return (near.mT[..., None] * chances).sum(-3)
+
+
+def _ends(chance: Float[Tensor, "B H k"], none: Float[Tensor, "B H k"], w: int) -> Float[Tensor, "B H m k k"]:
+    """Return U_m[j, i] for m = -w .. w."""
+    keys = chance.shape[-1]
+    j, i = torch.arange(keys, device=chance.device)[:, None], torch.arange(keys, device=chance.device)
+    first = F.pad(chance[..., 1:], (0, 1))[..., None, :]  # b(i) = i + 1
+    last = chance[..., :, None]  # a(j) = j
+    behind, before = [last], [first]  # a(j) = j - d and b(i) = i + 1 + d, for d = 0, 1, ..
+    passed, ahead = none[..., :, None], F.pad(none[..., 1:], (0, 1))[..., None, :]
+    for _ in range(w + 1):
+        behind.append(F.pad(behind[-1][..., :-1, :], (0, 0, 1, 0)) * passed)
+        before.append(F.pad(before[-1][..., 1:], (0, 1)) * ahead)
+    found = []
     for m in range(-w, w + 1):
-        total = i + j - m
-        steps_out = total // 2 - torch.maximum(i + 1, i - m)
-        inside = (i < j) & (steps_out >= 0) & (total <= 2 * keys - 2)
-        index = (total * sums.shape[-1] + steps_out).where(inside, 0)
-        found = sums.flatten(-2).index_select(-1, index.flatten()).view_as(between)
-        chance = (found + between).masked_fill(~inside, NO_CHANCE).exp()
-        result = torch.addcmul(result, near[..., m + w, None], chance)
-    return result
-
-
-def _from_the_middle(
-    left: Float[Tensor, "B H k"], right: Float[Tensor, "B H k"], none: Float[Tensor, "B H k"]
-) -> Float[Tensor, "B H s c"]:
-    """[s, c] = the logarithm of the sum of u_l v_{s-l} over l from s // 2 - c up to s // 2."""
-    keys = left.shape[-1]
-    total = torch.arange(2 * keys - 1, device=left.device)[:, None]
-    low = total // 2 - torch.arange((keys + 1) // 2 + 1, device=left.device)
-    high = total - low
-    inside = (low >= 0) & (high < keys)
-    low, high = low.where(inside, 0), high.where(inside, 0)
-    logs = left[..., low] + torch.where(low == high, -none[..., low], right[..., high])
-    return logs.masked_fill(~inside, NO_CHANCE).logcumsumexp(-1)
+        d = abs(m + 1)
+        one, other = (behind[d], first) if m >= -1 else (before[d], last)
+        apart = j - i - 1 - d  # how far a(j) is after b(i); one token may be both
+        found.append(one * (other * (apart > 0) + (apart == 0)))
+    return torch.stack(found, dim=-3)
