@@ -262,7 +262,7 @@ class LatentWindow(Position):
     def relations(self, tokens: Sequence[str], queries: Sequence[int]) -> list[list[Hashable]]:
         own = natural_distances(tokens)
         anchors = list(accumulate(int(distance == 0) for distance in own))
-        rows = []
+        rows: list[list[Hashable]] = []
         for j in queries:
             between = [min(anchors[j] - anchors[i], self.segments - 1) for i in range(j + 1) if self.segments]
             components = [self._classes(own[j], own[: j + 1], between)]
@@ -272,7 +272,7 @@ class LatentWindow(Position):
                 components.append([self._inside(0, i) for i in range(j + 1)])
             elif self.absolute:
                 components.append(self._classes(0, own[: j + 1], between))
-            rows.append(components[0] if len(components) == 1 else list(zip(*components, strict=True)))
+            rows.append(components[0] if len(components) == 1 else [*zip(*components, strict=True)])
         return rows
 
     def _classes(self, query: int, keys: Sequence[int], between: Sequence[int]) -> list[Hashable]:
