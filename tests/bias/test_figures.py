@@ -47,4 +47,4 @@ def test_concepts_on_different_cubes_make_no_curve():
 
 def test_one_model_on_several_cubes_does():
     cell = next(row for row in STUDY if row["model"] == "mlp" and row["N"] == 8)
-    assert figures([cell, {**cell, "N": 9}]).keys() == {"leakage-N", "closest-N"}
+    assert figures([cell, {**cell, "N": 9}]).keys() == {"N"}

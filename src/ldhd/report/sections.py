@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from ldhd.bias.cells import Row
+from ldhd.bias.task_summary import groups
 from ldhd.experiments.registered import Comparison, Register, compare
 from ldhd.experiments.scoring import count
 from ldhd.report.bench import MEANINGS, case_of, growth_figure
 from ldhd.report.configurations import Configuration, badge
 from ldhd.report.figures.bias import bias_map
+from ldhd.report.figures.bias_task import figures as task_figures
 from ldhd.report.figures.marks import Figure
 from ldhd.report.page import Page
 from ldhd.report.runs import Runs
@@ -72,11 +74,18 @@ def ledger_section(ledger: Mapping[str, Any]) -> Section:
     return _section("ledger", "claims of the paper", claims=claims, counts=texts)
 
 
-def bias_section(page: Page, rows: Sequence[Row]) -> Section:
-    """The map of models and bases, from the cells that `ldhd bias` has kept; on the page the pointer shows numbers."""
+def bias_section(page: Page, rows: Sequence[Row], tasks: Sequence[Row]) -> Section:
+    """The map of models and bases, from the cells that `ldhd bias` has kept, and the figure of those of `bias-task`.
+
+    On the page the pointer shows numbers.
+    """
     panels = [replace(panel, marks=panel.marks[:1]) for panel in bias_map(rows).panels if panel is not None]
     figure = Figure(panels, (15.0, 5.0), columns=2)
-    return _section("bias", "inductive bias", cells=len(rows), map=page.add(figure, 420))
+    drawn = task_figures(groups(tasks)).get("tasks")
+    on_tasks = None if drawn is None else page.add(drawn, 360 * -(-len(drawn.panels) // drawn.columns))
+    return _section(
+        "bias", "inductive bias", cells=len(rows), map=page.add(figure, 420), task_cells=len(tasks), tasks=on_tasks
+    )
 
 
 def bench_section(page: Page, benchmarks: Sequence[Mapping[str, Any]]) -> Section:
