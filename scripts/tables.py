@@ -2,7 +2,8 @@
 
 NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full), `matrix` (fig3 to fig8),
 `dropout` (the runs of results/dropout), `trials` or `comparison` (results/protocol), `bias` or `ranges` (results/bias),
-`diagonals` (from the folder of its name there), or `gpt2` (the learning curve in results/paper).
+`diagonals` (from the folder of its name there), `words`, `primed`, `widths` or `steps` (its tasks.jsonl), or `gpt2`
+(the learning curve in results/paper).
 """
 
 import json
@@ -15,6 +16,8 @@ from ldhd.bias.cells import Store, read_cells
 from ldhd.bias.measure import within_labels
 from ldhd.bias.problem import make_problem
 from ldhd.bias.summary import Agreement, agreements, fitted
+from ldhd.bias.task_cells import read_task_cells
+from ldhd.bias.task_summary import Group, groups
 from ldhd.experiments.outcomes import Outcome, smallest_depths
 from ldhd.experiments.studies import read_runs
 from ldhd.report.protocol import run_protocol
@@ -116,6 +119,69 @@ def ranges() -> str:
     return table(["model", "unseen points within the range of the labels, in % (95 % over concepts)"], rows)
 
 
+def words(folder: Path = FULL.parent / "bias") -> str:
+    """For each model and answer token of copy, the agreement with concept, Fourier interpolator and suffix, in %."""
+    found = [group for group in task_groups(folder, "copy") if group.width is None]
+    names = [part.name for part in found[0].parts]
+    rows = {}
+    for group in found:
+        priming = group.rows[0]["priming"]
+        label = f"{group.rows[0]['position']}, {priming} primed" if priming else group.rows[0]["position"]
+        cells = [" / ".join(percent(part.agreement[name]) for name in AGREEMENTS) for part in group.parts]
+        rows[label] = [*cells, *(percent(value) for value in list(group.exact.values())[-2:])]
+    return table(["model", *names, *(f"exact at {scale}" for scale in list(found[0].exact)[-2:])], rows)
+
+
+def primed(folder: Path = FULL.parent / "bias") -> str:
+    """For each number of primed words, the share right on unseen words: Fourier interpolator, and RPE."""
+    rows = {}
+    for group in task_groups(folder, "copy"):
+        if group.width is None and group.rows[0]["position"] == "rpe":
+            parts = list(zip(group.rows[0]["parts"], group.parts, strict=True))
+            cells = []
+            for part, own in parts:
+                theory = part["references"]["fourier"]["agreement"]
+                cells.append(f"{percent(theory)} / {percent(own.agreement['concept'])}")
+            rows[str(group.rows[0]["priming"])] = cells
+    return table(["primed words", *(f"token {k + 1}" for k in range(len(cells)))], rows)
+
+
+def widths(folder: Path = FULL.parent / "bias") -> str:
+    """For each width of the model, the leakage of each answer token of copy with RPE, and the exact match."""
+    found = [group for group in task_groups(folder, "copy") if group.width is not None]
+    rows = {
+        str(group.width): [
+            *(f"{part.leakage:.2f}" for part in group.parts),
+            *(percent(value) for value in list(group.exact.values())[-3:]),
+        ]
+        for group in found
+    }
+    names = [part.name for part in found[0].parts]
+    return table(["width", *names, *(f"exact at {scale}" for scale in list(found[0].exact)[-3:])], rows)
+
+
+def steps(folder: Path = FULL.parent / "bias") -> str:
+    """For each scale of parity with and without chain of thought: degrees, error, and what is done off the chain."""
+    rows = {}
+    for task in ("parity-direct", "parity"):
+        (group,) = task_groups(folder, task)
+        parts = group.parts
+        off = [part.agreement.get("concept") for part in parts]
+        rows[f"{task}: degree of the rule"] = [str(part.degrees["concept"]) for part in parts]
+        rows[f"{task}: mean degree learned"] = [f"{part.mean_degree:.2f}" for part in parts]
+        rows[f"{task}: error"] = [f"{part.error:.2f}" for part in parts]
+        if any(value is not None for value in off):
+            rows[f"{task}: the step off the chain"] = ["" if value is None else percent(value) for value in off]
+    return table(["", *(part.name for part in parts)], rows)
+
+
+AGREEMENTS = ("concept", "fourier", "suffix")
+
+
+def task_groups(folder: Path, task: str) -> list[Group]:
+    return [group for group in groups(read_task_cells(folder)) if group.rows[0]["task"] == task]
+
+
 def _agreement(one: Agreement) -> str:
     low, high = one.distance.low, one.distance.high
     interval = "" if low is None or high is None else f" ({low:.2f}-{high:.2f})"
@@ -165,5 +231,6 @@ def _seeds(outcome: Outcome, most: int) -> str:
 if __name__ == "__main__":
     tables = {"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix, "dropout": dropout}
     tables |= {name: lambda name=name: protocol(name) for name in ("trials", "comparison")}
+    tables |= {"words": words, "primed": primed, "widths": widths, "steps": steps}
     tables |= {"bias": bias, "ranges": ranges, "diagonals": lambda: bias("diagonals"), "gpt2": gpt2}
     print(tables[sys.argv[1]]())

@@ -47,6 +47,14 @@ def test_steps(capsys, tmp_path):
     assert all(part["agreement"] == {} for part in group["parts"])  # every string is one that the task poses
 
 
+def test_the_report_shows_the_figure(capsys, tmp_path):
+    bias_task(capsys, "copy", *TINY, *BRIEF, "--seeds", "0", "--out", tmp_path / "bias")
+    page = tmp_path / "report.html"
+    code, _, _ = ldhd(capsys, "report", tmp_path, "--bias", tmp_path / "bias", "-o", page)
+    assert code == 0
+    assert "On the words of a task" in page.read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

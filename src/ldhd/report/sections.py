@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from ldhd.bias.cells import Row
+from ldhd.bias.cells import Row, read_cells
+from ldhd.bias.task_cells import read_task_cells
 from ldhd.bias.task_summary import groups
 from ldhd.experiments.registered import Comparison, Register, compare
 from ldhd.experiments.scoring import count
@@ -74,18 +76,28 @@ def ledger_section(ledger: Mapping[str, Any]) -> Section:
     return _section("ledger", "claims of the paper", claims=claims, counts=texts)
 
 
-def bias_section(page: Page, rows: Sequence[Row], tasks: Sequence[Row]) -> Section:
-    """The map of models and bases, from the cells that `ldhd bias` has kept, and the figure of those of `bias-task`.
+def bias_section(page: Page, folder: Path) -> Section:
+    """The map of models and bases, of the cells that `ldhd bias` kept in a folder, and the figure of `ldhd bias-task`.
 
-    On the page the pointer shows numbers.
+    On the page the pointer shows the numbers of the map.
     """
-    panels = [replace(panel, marks=panel.marks[:1]) for panel in bias_map(rows).panels if panel is not None]
-    figure = Figure(panels, (15.0, 5.0), columns=2)
+    tasks = read_task_cells(folder)
+    cells = read_cells(folder) if not tasks or (folder / "cells.jsonl").exists() else []
     drawn = task_figures(groups(tasks)).get("tasks")
-    on_tasks = None if drawn is None else page.add(drawn, 360 * -(-len(drawn.panels) // drawn.columns))
     return _section(
-        "bias", "inductive bias", cells=len(rows), map=page.add(figure, 420), task_cells=len(tasks), tasks=on_tasks
+        "bias",
+        "inductive bias",
+        cells=len(cells),
+        map=page.add(_shown_map(cells), 420) if cells else None,
+        task_cells=len(tasks),
+        tasks=page.add(drawn, 360 * -(-len(drawn.panels) // drawn.columns)) if drawn else None,
     )
+
+
+def _shown_map(cells: Sequence[Row]) -> Figure:
+    """The map without its texts, which the pointer shows."""
+    panels = [replace(panel, marks=panel.marks[:1]) for panel in bias_map(cells).panels if panel is not None]
+    return Figure(panels, (15.0, 5.0), columns=2)
 
 
 def bench_section(page: Page, benchmarks: Sequence[Mapping[str, Any]]) -> Section:
