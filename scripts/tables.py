@@ -2,7 +2,7 @@
 
 NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full), `matrix` (fig3 to fig8),
 `dropout` (the runs of results/dropout), `trials` or `comparison` (results/protocol), `bias` or `ranges` (results/bias),
-`diagonals` (from the folder of its name there), `words`, `primed`, `widths` or `steps` (its tasks.jsonl), or `gpt2`
+`diagonals` (from the folder of its name there), `words`, `primed` or `steps` (its tasks.jsonl), or `gpt2`
 (the learning curve in results/paper).
 """
 
@@ -120,44 +120,29 @@ def ranges() -> str:
 
 
 def words(folder: Path = FULL.parent / "bias") -> str:
-    """For each model and answer token of copy, the agreement with concept, Fourier interpolator and suffix, in %."""
-    found = [group for group in task_groups(folder, "copy") if group.width is None]
-    names = [part.name for part in found[0].parts]
-    rows = {}
-    for group in found:
-        priming = group.rows[0]["priming"]
-        label = f"{group.rows[0]['position']}, {priming} primed" if priming else group.rows[0]["position"]
-        cells = [" / ".join(percent(part.agreement[name]) for name in AGREEMENTS) for part in group.parts]
-        rows[label] = [*cells, *(percent(value) for value in list(group.exact.values())[-2:])]
-    return table(["model", *names, *(f"exact at {scale}" for scale in list(found[0].exact)[-2:])], rows)
-
-
-def primed(folder: Path = FULL.parent / "bias") -> str:
-    """For each number of primed words, the share right on unseen words: Fourier interpolator, and RPE."""
-    rows = {}
-    for group in task_groups(folder, "copy"):
-        if group.width is None and group.rows[0]["position"] == "rpe":
-            parts = list(zip(group.rows[0]["parts"], group.parts, strict=True))
-            cells = []
-            for part, own in parts:
-                theory = part["references"]["fourier"]["agreement"]
-                cells.append(f"{percent(theory)} / {percent(own.agreement['concept'])}")
-            rows[str(group.rows[0]["priming"])] = cells
-    return table(["primed words", *(f"token {k + 1}" for k in range(len(cells)))], rows)
-
-
-def widths(folder: Path = FULL.parent / "bias") -> str:
-    """For each width of the model, the leakage of each answer token of copy with RPE, and the exact match."""
-    found = [group for group in task_groups(folder, "copy") if group.width is not None]
+    """For each embedding and answer token of copy, agreement with concept, Fourier interpolator and suffix in %."""
+    found = [group for group in task_groups(folder, "copy") if group.width is None and not group.rows[0]["priming"]]
     rows = {
-        str(group.width): [
-            *(f"{part.leakage:.2f}" for part in group.parts),
-            *(percent(value) for value in list(group.exact.values())[-3:]),
+        group.rows[0]["position"]: [
+            *(" / ".join(percent(part.agreement[name]) for name in AGREEMENTS) for part in group.parts),
+            *(percent(value) for value in beyond(group).values()),
         ]
         for group in found
     }
-    names = [part.name for part in found[0].parts]
-    return table(["width", *names, *(f"exact at {scale}" for scale in list(found[0].exact)[-3:])], rows)
+    return table(["embedding", *columns(found[0])], rows)
+
+
+def primed(folder: Path = FULL.parent / "bias") -> str:
+    """For each number of primed words, the share right on unseen words in %: Fourier interpolator, and RPE."""
+    chosen = [group for group in task_groups(folder, "copy") if group.width is None]
+    found = [group for group in chosen if group.rows[0]["position"] == "rpe"]
+    rows = {}
+    for group in found:
+        theory = [part["references"]["fourier"]["agreement"] for part in group.rows[0]["parts"]]
+        pairs = zip(theory, group.parts, strict=True)
+        cells = [f"{percent(right)} / {percent(part.agreement['concept'])}" for right, part in pairs]
+        rows[str(group.rows[0]["priming"])] = [*cells, *(percent(value) for value in beyond(group).values())]
+    return table(["primed words", *columns(found[0])], rows)
 
 
 def steps(folder: Path = FULL.parent / "bias") -> str:
@@ -176,6 +161,15 @@ def steps(folder: Path = FULL.parent / "bias") -> str:
 
 
 AGREEMENTS = ("concept", "fourier", "suffix")
+
+
+def beyond(group: Group) -> dict[str, float]:
+    """Return the exact match at the scales beyond N0."""
+    return {scale: value for scale, value in group.exact.items() if int(scale) > group.rows[0]["train_scale"]}
+
+
+def columns(group: Group) -> list[str]:
+    return [*(part.name for part in group.parts), *(f"exact at {scale}" for scale in beyond(group))]
 
 
 def task_groups(folder: Path, task: str) -> list[Group]:
@@ -231,6 +225,6 @@ def _seeds(outcome: Outcome, most: int) -> str:
 if __name__ == "__main__":
     tables = {"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix, "dropout": dropout}
     tables |= {name: lambda name=name: protocol(name) for name in ("trials", "comparison")}
-    tables |= {"words": words, "primed": primed, "widths": widths, "steps": steps}
+    tables |= {"words": words, "primed": primed, "steps": steps}
     tables |= {"bias": bias, "ranges": ranges, "diagonals": lambda: bias("diagonals"), "gpt2": gpt2}
     print(tables[sys.argv[1]]())

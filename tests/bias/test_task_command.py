@@ -36,6 +36,13 @@ def test_nothing_runs_twice(capsys, tmp_path, monkeypatch):
     assert bias_task(capsys, *arguments) == first
 
 
+def test_widths_are_groups_of_their_own(capsys, tmp_path):
+    arguments = "copy", *TINY, *BRIEF[:4], "--width", "8,16", "--seeds", "0", "--out", tmp_path
+    first, second = bias_task(capsys, *arguments)["groups"]
+    assert first["name"].endswith("model.dimension=8")
+    assert second["name"].endswith("model.dimension=16")
+
+
 def test_steps(capsys, tmp_path):
     arguments = "--cube", "steps", *TINY, *BRIEF, "--seeds", "0"
     (group,) = bias_task(capsys, "parity", *arguments)["groups"]

@@ -30,7 +30,7 @@ def figures(found: Sequence[Group]) -> Mapping[str, Figure]:
     columns = max(len(plain), len(last))
     rows = [[_tokens(group) for group in plain], [_training(group) for group in plain], last]
     panels = [panel for row in rows if row for panel in (*row, *[None] * (columns - len(row)))]
-    size = 4.2 * columns, 3.4 * len(panels) / columns if columns else 0.0
+    size = 3.5 * columns, 2.9 * len(panels) / columns if columns else 0.0
     return {"tasks": Figure(panels, size, columns=columns)} if panels else {}
 
 
