@@ -2,7 +2,8 @@
 
 NAME is `peers`, `ablation`, `depth` (each from the file of its name in results/full), `matrix` (fig3 to fig8),
 `dropout` (the runs of results/dropout), `trials` or `comparison` (results/protocol), `bias` or `ranges` (results/bias),
-`diagonals` (from the folder of its name there), or `gpt2` (the learning curve in results/paper).
+`diagonals` (from the folder of its name there), `words`, `primed` or `steps` (its tasks.jsonl), or `gpt2`
+(the learning curve in results/paper).
 """
 
 import json
@@ -15,6 +16,8 @@ from ldhd.bias.cells import Store, read_cells
 from ldhd.bias.measure import within_labels
 from ldhd.bias.problem import make_problem
 from ldhd.bias.summary import Agreement, agreements, fitted
+from ldhd.bias.task_cells import read_task_cells
+from ldhd.bias.task_summary import Group, groups
 from ldhd.experiments.outcomes import Outcome, smallest_depths
 from ldhd.experiments.studies import read_runs
 from ldhd.report.protocol import run_protocol
@@ -116,6 +119,63 @@ def ranges() -> str:
     return table(["model", "unseen points within the range of the labels, in % (95 % over concepts)"], rows)
 
 
+def words(folder: Path = FULL.parent / "bias") -> str:
+    """For each embedding and answer token of copy, agreement with concept, Fourier interpolator and suffix in %."""
+    found = [group for group in task_groups(folder, "copy") if group.width is None and not group.rows[0]["priming"]]
+    rows = {
+        group.rows[0]["position"]: [
+            *(" / ".join(percent(part.agreement[name]) for name in AGREEMENTS) for part in group.parts),
+            *(percent(value) for value in beyond(group).values()),
+        ]
+        for group in found
+    }
+    return table(["embedding", *columns(found[0])], rows)
+
+
+def primed(folder: Path = FULL.parent / "bias") -> str:
+    """For each number of primed words, the share right on unseen words in %: Fourier interpolator, and RPE."""
+    chosen = [group for group in task_groups(folder, "copy") if group.width is None]
+    found = [group for group in chosen if group.rows[0]["position"] == "rpe"]
+    rows = {}
+    for group in found:
+        theory = [part["references"]["fourier"]["agreement"] for part in group.rows[0]["parts"]]
+        pairs = zip(theory, group.parts, strict=True)
+        cells = [f"{percent(right)} / {percent(part.agreement['concept'])}" for right, part in pairs]
+        rows[str(group.rows[0]["priming"])] = [*cells, *(percent(value) for value in beyond(group).values())]
+    return table(["primed words", *columns(found[0])], rows)
+
+
+def steps(folder: Path = FULL.parent / "bias") -> str:
+    """For each scale of parity with and without chain of thought: degrees, error, and what is done off the chain."""
+    rows = {}
+    for task in ("parity-direct", "parity"):
+        (group,) = task_groups(folder, task)
+        parts = group.parts
+        off = [part.agreement.get("concept") for part in parts]
+        rows[f"{task}: degree of the rule"] = [str(part.degrees["concept"]) for part in parts]
+        rows[f"{task}: mean degree learned"] = [f"{part.mean_degree:.2f}" for part in parts]
+        rows[f"{task}: error"] = [f"{part.error:.2f}" for part in parts]
+        if any(value is not None for value in off):
+            rows[f"{task}: the step off the chain"] = ["" if value is None else percent(value) for value in off]
+    return table(["", *(part.name for part in parts)], rows)
+
+
+AGREEMENTS = ("concept", "fourier", "suffix")
+
+
+def beyond(group: Group) -> dict[str, float]:
+    """Return the exact match at the scales beyond N0."""
+    return {scale: value for scale, value in group.exact.items() if int(scale) > group.rows[0]["train_scale"]}
+
+
+def columns(group: Group) -> list[str]:
+    return [*(part.name for part in group.parts), *(f"exact at {scale}" for scale in beyond(group))]
+
+
+def task_groups(folder: Path, task: str) -> list[Group]:
+    return [group for group in groups(read_task_cells(folder)) if group.rows[0]["task"] == task]
+
+
 def _agreement(one: Agreement) -> str:
     low, high = one.distance.low, one.distance.high
     interval = "" if low is None or high is None else f" ({low:.2f}-{high:.2f})"
@@ -165,5 +225,6 @@ def _seeds(outcome: Outcome, most: int) -> str:
 if __name__ == "__main__":
     tables = {"peers": peers, "ablation": ablation, "depth": depth, "matrix": matrix, "dropout": dropout}
     tables |= {name: lambda name=name: protocol(name) for name in ("trials", "comparison")}
+    tables |= {"words": words, "primed": primed, "steps": steps}
     tables |= {"bias": bias, "ranges": ranges, "diagonals": lambda: bias("diagonals"), "gpt2": gpt2}
     print(tables[sys.argv[1]]())

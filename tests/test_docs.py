@@ -167,7 +167,7 @@ def test_the_recipe_in_commands():
     ("page", "name"),
     [
         *[("peers", "peers"), ("reproduce", "matrix"), ("reproduce", "depth"), ("recipe", "ablation")],
-        *[("bias", "bias"), ("bias", "diagonals")],
+        *[("bias", name) for name in ("bias", "diagonals", "words", "primed", "steps")],
     ],
 )
 def test_tables_are_of_the_stored_results(page, name):

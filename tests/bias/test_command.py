@@ -48,7 +48,7 @@ def test_nothing_runs_twice(capsys, tmp_path, monkeypatch):
     first = bias(capsys, *arguments)
     assert len(first["cells"]) == 4
     assert (tmp_path / "map.png").exists()
-    assert (tmp_path / "leakage-width.png").exists()
+    assert (tmp_path / "width.png").exists()
     monkeypatch.setattr("ldhd.bias.cells.run_cell", lambda spec: pytest.fail("it was measured before"))
     assert bias(capsys, *arguments) == first
 

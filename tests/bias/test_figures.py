@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 from ldhd.bias.cells import read_cells
-from ldhd.report.figures.bias import GREY, bias_map, figures
-from ldhd.report.figures.marks import HeatMap, Text
+from ldhd.bias.task_cells import read_task_cells
+from ldhd.bias.task_summary import groups
+from ldhd.report.figures.bias import GREY, bias_map, figures, training_path
+from ldhd.report.figures.bias_task import figures as task_figures
+from ldhd.report.figures.marks import Band, HeatMap, Line, Text
 
-STUDY = read_cells(Path(__file__).parents[2] / "results/bias")
+RESULTS = Path(__file__).parents[2] / "results/bias"
+STUDY = read_cells(RESULTS)
 
 
 def luminance(rgb):
@@ -47,4 +51,30 @@ def test_concepts_on_different_cubes_make_no_curve():
 
 def test_one_model_on_several_cubes_does():
     cell = next(row for row in STUDY if row["model"] == "mlp" and row["N"] == 8)
-    assert figures([cell, {**cell, "N": 9}]).keys() == {"leakage-N", "closest-N"}
+    assert figures([cell, {**cell, "N": 9}]).keys() == {"N"}
+
+
+def test_training_shows_the_profile_and_the_range_of_the_leakage():
+    moment = {"step": 1, "training_error": 1.0, "leakage": 0.2, "leakages": [0.1, 0.3], "profile": [0.0, 0.9, 0.1]}
+    moments = [{**moment, "distances": {"fourier": 1.0}}, {**moment, "step": 2, "distances": {"fourier": 0.5}}]
+    cell = next(row for row in STUDY if row["model"] == "mlp")
+    _, panel = training_path({**cell, "path": moments}).panels
+    lines = {mark.label: list(mark.y) for mark in panel.marks if isinstance(mark, Line)}
+    assert lines["degree 1"] == [0.9, 0.9]
+    assert "degree 0" not in lines
+    (band,) = (mark for mark in panel.marks if isinstance(mark, Band))
+    assert (list(band.low), list(band.high)) == ([0.1, 0.1], [0.3, 0.3])
+
+
+def test_answer_tokens_are_drawn_with_every_seed():
+    rows = read_task_cells(RESULTS)
+    group = next(group for group in groups(rows) if group.rows[0]["cube"] == "words")
+    same = group.rows
+    assert len(same) >= 3
+    panel = task_figures([group])["tasks"].panels[0]
+    drawn = [list(mark.y) for mark in panel.marks if isinstance(mark, Line) and not mark.label]
+    for row in same:
+        values = [part["compared"]["suffix"]["agreement"] for part in row["path"][-1]["parts"]]
+        assert values in drawn
+    means = next(list(mark.y) for mark in panel.marks if isinstance(mark, Line) and mark.label == "as suffix")
+    assert np.allclose(means, np.mean(drawn[-len(same) :], axis=0))

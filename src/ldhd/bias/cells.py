@@ -204,12 +204,14 @@ def _reference_row(problem: Problem, one: Reference) -> Row:
 
 
 def _moment(step: int, found: Sequence[Measurement]) -> Row:
-    """The means over seeds at one time of training."""
+    """The means over seeds at one time of training, and the leakage of each seed."""
     first = found[0]
     return {
         "step": step,
         "training_error": float(np.mean([one.training_error for one in found])),
         "leakage": None if first.leakage is None else float(np.mean([one.leakage for one in found])),
+        "leakages": [one.leakage for one in found],
+        "profile": np.mean([one.profile for one in found], axis=0).tolist(),
         "distances": {
             name: None if value is None else float(np.mean([one.distances[name] for one in found]))
             for name, value in first.distances.items()

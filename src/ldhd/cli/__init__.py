@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import ldhd
-from ldhd.cli.bias import bias
+from ldhd.cli.bias import bias, bias_task
 from ldhd.cli.new import check, new
 from ldhd.cli.runs import certify, compare, evaluate, explore, export, list_, pack, report, show, unpack
 from ldhd.cli.scores import leaderboard, score
@@ -29,12 +29,12 @@ app = typer.Typer(
 COMMANDS = (
     *(run, sweep, reproduce, protocol, extend, list_, compare, evaluate, show, certify, score, leaderboard),
     *(tasks, positions, new, check),
-    *(predict, register, design, verify, bias, bench, report, explore, export, pack, unpack, demo),
+    *(predict, register, design, verify, bias, bias_task, bench, report, explore, export, pack, unpack, demo),
 )
 """All commands, in the order in which `ldhd --help` lists them."""
 
 for command in COMMANDS:
-    app.command(command.__name__.rstrip("_"))(command)
+    app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
 
 
 def _print_version(asked: bool) -> None:

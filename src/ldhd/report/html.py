@@ -7,7 +7,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ldhd.bias.cells import read_cells
 from ldhd.experiments.groups import Group, group_runs
 from ldhd.files import write_bytes
 from ldhd.report import sections
@@ -98,7 +97,7 @@ def write_report(
         shown.append(task_section(page, own, len(whole[task]) - len(own), found, predicted))
     shown += [] if predictions is None else [sections.prediction_section(predictions, rows)]
     shown += [] if ledger is None else [sections.ledger_section(ledger)]
-    shown += [] if bias is None else [sections.bias_section(page, read_cells(bias))]
+    shown += [] if bias is None else [sections.bias_section(page, bias)]
     shown += [sections.bench_section(page, benchmarks)] if benchmarks else []
     shown.append(sections.runs_section(every, detailed, found))
     text = page.render(title=title, headline=headline(every), facts=facts(found), sections=shown)

@@ -3,14 +3,18 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from ldhd.bias.cells import Row
+from ldhd.bias.cells import Row, read_cells
+from ldhd.bias.task_cells import read_task_cells
+from ldhd.bias.task_summary import groups
 from ldhd.experiments.registered import Comparison, Register, compare
 from ldhd.experiments.scoring import count
 from ldhd.report.bench import MEANINGS, case_of, growth_figure
 from ldhd.report.configurations import Configuration, badge
 from ldhd.report.figures.bias import bias_map
+from ldhd.report.figures.bias_task import figures as task_figures
 from ldhd.report.figures.marks import Figure
 from ldhd.report.page import Page
 from ldhd.report.runs import Runs
@@ -72,11 +76,28 @@ def ledger_section(ledger: Mapping[str, Any]) -> Section:
     return _section("ledger", "claims of the paper", claims=claims, counts=texts)
 
 
-def bias_section(page: Page, rows: Sequence[Row]) -> Section:
-    """The map of models and bases, from the cells that `ldhd bias` has kept; on the page the pointer shows numbers."""
-    panels = [replace(panel, marks=panel.marks[:1]) for panel in bias_map(rows).panels if panel is not None]
-    figure = Figure(panels, (15.0, 5.0), columns=2)
-    return _section("bias", "inductive bias", cells=len(rows), map=page.add(figure, 420))
+def bias_section(page: Page, folder: Path) -> Section:
+    """The map of models and bases, of the cells that `ldhd bias` kept in a folder, and the figure of `ldhd bias-task`.
+
+    On the page the pointer shows the numbers of the map.
+    """
+    tasks = read_task_cells(folder)
+    cells = read_cells(folder) if not tasks or (folder / "cells.jsonl").exists() else []
+    drawn = task_figures(groups(tasks)).get("tasks")
+    return _section(
+        "bias",
+        "inductive bias",
+        cells=len(cells),
+        map=page.add(_shown_map(cells), 420) if cells else None,
+        task_cells=len(tasks),
+        tasks=page.add(drawn, 360 * -(-len(drawn.panels) // drawn.columns)) if drawn else None,
+    )
+
+
+def _shown_map(cells: Sequence[Row]) -> Figure:
+    """The map without its texts, which the pointer shows."""
+    panels = [replace(panel, marks=panel.marks[:1]) for panel in bias_map(cells).panels if panel is not None]
+    return Figure(panels, (15.0, 5.0), columns=2)
 
 
 def bench_section(page: Page, benchmarks: Sequence[Mapping[str, Any]]) -> Section:

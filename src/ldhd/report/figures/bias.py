@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ldhd.bias.cells import Row
 from ldhd.bias.summary import LIKE, agreements, closest, fitted, interpolators
-from ldhd.report.figures.marks import Axis, Bars, Figure, HeatMap, Line, Mark, Panel, Style, Text
+from ldhd.report.figures.marks import Axis, Band, Bars, Figure, HeatMap, Line, Mark, Panel, Style, Text
 from ldhd.report.figures.theory import COLORS, GREY
 
 NEAR_TO_FAR = ("#08519c", "#6baed6", "#deebf7", "#ffffff")
 FAR = 0.6
 """Distance from which on a cell of a map is white."""
+SHOWN_SHARE = 0.02
+"""The share of weight that a degree has at some time if it is shown over training."""
 TEXT = 7.5
 """Size of the text on a cell."""
 
@@ -40,22 +42,21 @@ def coefficients(row: Row) -> Figure:
     return Figure([Panel(marks, x, Axis("Fourier coefficient"))], (10.0, 4.0), title=_title(row))
 
 
-def leakage(rows: Sequence[Row], axis: str) -> Figure:
-    """The share of weight beyond N0 against `N` or `width`, the mean over seeds of each model."""
-    return _against(rows, axis, "share of weight beyond $N_0$", lambda row: _mean(row, "leakage"))
+def curves(rows: Sequence[Row], axis: str) -> Figure:
+    """Leakage, and the distance to the closest interpolator, against `N` or `width`; bars are the range over seeds."""
+    beyond = _against(rows, axis, "share of weight beyond $N_0$", lambda row: [run["leakage"] for run in row["runs"]])
+    closest_to = _against(rows, axis, "distance to the closest interpolator", _nearest)
+    return Figure([beyond, closest_to], (13.0, 4.5), columns=2)
 
 
-def nearest(rows: Sequence[Row], axis: str) -> Figure:
-    """The distance to the closest interpolator against `N` or `width`."""
-
-    def least(row: Row) -> float | None:
-        return next((value.value for value in interpolators(row).values()), None)
-
-    return _against(rows, axis, "distance to the closest interpolator", least)
+def _nearest(row: Row) -> list[float | None]:
+    """The distances of the fitted seeds to the interpolator that is the closest by their mean."""
+    names = closest(row)[:1]
+    return [run["distances"][name] for name in names for run in row["runs"] if run["fitted"]]
 
 
 def training_path(row: Row) -> Figure:
-    """How distances and the error on the training points change with the steps."""
+    """How distances, the error on the training points, the degree profile and the leakage change with the steps."""
     steps = [moment["step"] for moment in row["path"]]
     errors = [moment["training_error"] for moment in row["path"]]
     marks: list[Mark] = [Line(steps, errors, Style(color=GREY, dash="dash"), "error on the training points")]
@@ -63,8 +64,26 @@ def training_path(row: Row) -> Figure:
         values = [moment["distances"][name] for moment in row["path"]]
         if None not in values:
             marks.append(Line(steps, values, Style(color=color, marker="circle", size=4), f"distance to {name}"))
-    panel = Panel(marks, Axis("steps", scale="log", ticks=steps), Axis("in root mean squares of the labels"))
-    return Figure([panel], (9.0, 4.0), title=_title(row))
+    axis = Axis("steps", scale="log", ticks=steps)
+    panels = [Panel(marks, axis, Axis("in root mean squares of the labels"))]
+    if "profile" in row["path"][0]:  # cells that were measured earlier have means of the leakage alone
+        panels.append(Panel(_profile_marks(row), axis, Axis("share of Fourier weight", percent=True)))
+    return Figure(panels, (6.5 * len(panels), 4.0), columns=len(panels), title=_title(row))
+
+
+def _profile_marks(row: Row) -> list[Mark]:
+    """The shares of the degrees over training, and the leakage with its range over seeds."""
+    steps, marks = [moment["step"] for moment in row["path"]], list[Mark]()
+    shares = list(zip(*(moment["profile"] for moment in row["path"]), strict=True))
+    shown = [degree for degree, share in enumerate(shares) if max(share) >= SHOWN_SHARE]
+    for degree, color in zip(shown, COLORS, strict=False):
+        marks.append(Line(steps, shares[degree], Style(color=color, marker="circle", size=4), f"degree {degree}"))
+    if row["path"][0]["leakage"] is not None:
+        leaks = [moment["leakages"] for moment in row["path"]]
+        marks.append(Band(steps, list(map(min, leaks)), list(map(max, leaks)), "#222222"))
+        means = [moment["leakage"] for moment in row["path"]]
+        marks.append(Line(steps, means, Style(color="#222222", dash="dash"), "beyond $N_0$, with the range over seeds"))
+    return marks
 
 
 def figures(rows: Sequence[Row]) -> Mapping[str, Figure]:
@@ -75,7 +94,7 @@ def figures(rows: Sequence[Row]) -> Mapping[str, Figure]:
         found["map"] = bias_map(rows)
     for axis in ("N", "width"):
         if _varies(usable, axis):
-            found |= {f"leakage-{axis}": leakage(usable, axis), f"closest-{axis}": nearest(usable, axis)}
+            found[axis] = curves(usable, axis)
     if len(usable) == 1:
         found["coefficients"] = coefficients(usable[0])
         if len(usable[0]["path"]) > 1:
@@ -131,17 +150,24 @@ def _ticks(names: Sequence[str], broken: bool = True) -> Axis:
     return Axis(ticks=[float(place) for place in range(len(names))], tick_labels=shown)
 
 
-def _against(rows: Sequence[Row], axis: str, label: str, value: Callable[[Row], float | None]) -> Figure:
+def _against(rows: Sequence[Row], axis: str, label: str, values: Callable[[Row], list[float | None]]) -> Panel:
+    """The mean over seeds of each model and concept, with the range over seeds."""
     marks: list[Mark] = []
     cases = list(dict.fromkeys((row["concept"], row["model"]) for row in rows))
     for (concept, model), color in zip(cases, COLORS * len(cases), strict=False):
         own = [row for row in rows if (row["concept"], row["model"]) == (concept, model)]
-        pairs = sorted((_place(row, axis), value(row)) for row in own if _place(row, axis) and value(row) is not None)
-        if pairs:
-            x, y = zip(*pairs, strict=True)
-            marks.append(Line(x, y, Style(color=color, marker="circle", size=5), f"{concept}, {model}"))
-    x_axis = Axis("$N$") if axis == "N" else Axis("width", scale="log")
-    return Figure([Panel(marks, x_axis, Axis(label))], (8.0, 4.0))
+        found = {place: values(row) for row in own if (place := _place(row, axis)) is not None}
+        by_place = {place: known for place in sorted(found) if (known := [v for v in found[place] if v is not None])}
+        if by_place:
+            style = Style(color=color, marker="circle", size=5, dash="solid" if model == cases[0][1] else "dash")
+            means = [sum(known) / len(known) for known in by_place.values()]
+            marks.append(Line(list(by_place), means, style, f"{concept}, {model}"))
+            ends = [[min(known), max(known)] for known in by_place.values()]
+            bars = zip(by_place, ends, strict=True)
+            marks += [Line([place, place], pair, Style(color=color, width=1.0)) for place, pair in bars]
+    places = sorted({place for row in rows if (place := _place(row, axis)) is not None})
+    x_axis = Axis("$N$") if axis == "N" else Axis("width", scale="log", ticks=places)
+    return Panel(marks, x_axis, Axis(label))
 
 
 def _varies(rows: Sequence[Row], axis: str) -> bool:
@@ -156,11 +182,6 @@ def _varies(rows: Sequence[Row], axis: str) -> bool:
 def _place(row: Row, axis: str) -> float | None:
     found: float | None = row["N"] if axis == "N" else row["settings"].get("width")
     return found
-
-
-def _mean(row: Row, name: str) -> float | None:
-    values = [run[name] for run in row["runs"] if run[name] is not None]
-    return sum(values) / len(values) if values else None
 
 
 def _title(row: Row) -> str:
