@@ -3,6 +3,7 @@
 Commands are plain functions. They import what they need when they are called, so that `ldhd --help` answers at once.
 """
 
+import inspect
 import os
 import shlex
 import sys
@@ -34,7 +35,9 @@ COMMANDS = (
 """All commands, in the order in which `ldhd --help` lists them."""
 
 for command in COMMANDS:
-    app.command(command.__name__.rstrip("_"))(command)
+    summary = inspect.getdoc(command) or ""
+    # given so, it is wrapped; typer would cut what it takes from the docstring
+    app.command(command.__name__.rstrip("_"), short_help=summary.split("\n\n")[0].replace("\n", " "))(command)
 
 
 def _print_version(asked: bool) -> None:
