@@ -34,12 +34,22 @@ docs: setup
 torture: setup
 	OMP_NUM_THREADS=1 $(BIN)/python tests/torture.py
 
-# whether the pinned versions exist as wheels for every promised Python; nothing is installed. Some packages of the tests
-# have no wheels at all, so only what users install is checked.
+# For every promised Python: whether the pinned versions exist as wheels (some packages of the tests have none at all, so only
+# what users install is checked), and, where this Python is found, an installation of its own and some tests.
 pythons: setup
-	for minor in $$(sed -n 's/.*Python :: 3\.\([0-9]*\)".*/\1/p' pyproject.toml); do \
+	@for minor in $$(sed -n 's/.*Python :: 3\.\([0-9]*\)".*/\1/p' pyproject.toml); do \
 	  $(BIN)/pip install --quiet --dry-run --ignore-installed --only-binary :all: --python-version 3.$$minor \
-	    --target $(VENV)/unused -c constraints.txt ".[hf,tensorboard]" && echo "3.$$minor: the pinned versions exist" || exit 1; \
+	    --target $(VENV)/unused -c constraints.txt ".[hf,onnx,tensorboard]" || exit 1; \
+	  echo "3.$$minor: the pinned versions exist"; \
+	  python=; for found in python3.$$minor $$HOME/.pyenv/versions/3.$$minor.*/bin/python; do \
+	    $$found -c pass 2> /dev/null && python=$$found && break; \
+	  done; \
+	  [ "$$python" ] || { echo "3.$$minor: not found on this machine, so not tried"; continue; }; \
+	  own=$(VENV)/python3.$$minor; \
+	  $$python -m venv $$own && \
+	  $$own/bin/pip install --quiet --no-compile -c constraints.txt -e . pytest hypothesis beartype && \
+	  OMP_NUM_THREADS=1 $$own/bin/pytest tests/test_imports.py tests/test_cli.py tests/model || exit 1; \
+	  echo "3.$$minor: installed and tried"; \
 	done
 
 clean:

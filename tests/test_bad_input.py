@@ -9,6 +9,7 @@ import pytest
 from contracts.command import ldhd
 from ldhd.cli.completion import position_names, preset_names, task_names
 from ldhd.experiments import RunFolder, load_run, make_config, run
+from ldhd.tasks import ALL_TASKS
 
 TINY = {"model.dimension": 16, "model.heads": 2, "train.batch_size": 8, "train.samples": 40, "test_instances": 5}
 RUN = ["run", "copy", "--position", "rpe"]
@@ -201,6 +202,15 @@ def test_a_disk_that_takes_nothing_is_named(code, folder, capsys, monkeypatch):
     assert os.strerror(code) in err
 
 
+@pytest.mark.parametrize("name", ["record.json", "config.json", "model.safetensors"])
+def test_a_folder_in_place_of_a_file_of_a_run(tmp_path, capsys, name):
+    hash_ = make_config("copy", "rpe").hash
+    (tmp_path / hash_ / name).mkdir(parents=True)
+    err = refused(capsys, "run", "copy", "--position", "rpe", "--workers", "1", "--out", tmp_path)
+    assert f"{tmp_path / hash_ / name} is a folder where a file has to be written; move it away" in err
+    assert "written again" not in err
+
+
 def test_bench_names_all_benchmarks(capsys):
     from ldhd.bench import BENCHMARKS
 
@@ -210,6 +220,7 @@ def test_bench_names_all_benchmarks(capsys):
 
 def test_names_are_completed():
     assert task_names("par") == ["parity", "parity-direct"]
+    assert {*ALL_TASKS} == {*task_names("")}
     assert position_names("rpe-s") == ["rpe-square"]
     assert position_names("rope,rpe-square+rpe-a") == ["rope,rpe-square+rpe-absolute"]
     assert preset_names("fig2") == ["fig2a", "fig2b", "fig2c", "fig2d"]

@@ -42,6 +42,24 @@ def test_version_and_short_help(capsys):
         assert out == ldhd(capsys, *arguments[:-1], "--help")[1]
 
 
+def test_summaries_of_commands_are_whole(capsys):
+    _, out, _ = ldhd(capsys, "-h")
+    assert "..." not in out.split("Commands:")[1]
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_reasons_of_predictions_have_room_in_100_columns(monkeypatch, capsys):
+    from rich.console import Console
+
+    monkeypatch.setattr("ldhd.report.terminal.PIPE_WIDTH", 100)
+    monkeypatch.setattr("ldhd.report.terminal.console", lambda **options: Console(**options))
+    code, out, _ = ldhd(capsys, "predict", "copy", "--position", "rpe-square,rpe-absolute,latent-window")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 100
+    assert "made without training, task copy, trained on 1-5" in out
+    assert "\u2026" not in out  # a reason is folded, not cut
+
+
 def test_run_prints_a_table_and_makes_a_figure(tmp_path, capsys):
     arguments = ["run", "copy", "--position", "rpe,rpe-square", *TINY, "--seeds", "0-1", "--out", tmp_path]
     code, out, err = ldhd(capsys, *arguments, "--test-scales", "1-6")

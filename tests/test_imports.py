@@ -20,7 +20,7 @@ LEVELS = [
     {"sweep", "bias"},
     {"bench", "templates"},
     {"report"},
-    {"hf"},
+    {"hf", "onnx"},
     {"score"},
     {"cli"},
     {"__main__"},

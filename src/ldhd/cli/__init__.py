@@ -3,6 +3,7 @@
 Commands are plain functions. They import what they need when they are called, so that `ldhd --help` answers at once.
 """
 
+import inspect
 import os
 import shlex
 import sys
@@ -34,7 +35,10 @@ COMMANDS = (
 """All commands, in the order in which `ldhd --help` lists them."""
 
 for command in COMMANDS:
-    app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
+    summary = inspect.getdoc(command) or ""
+    # given so, it is wrapped; typer would cut what it takes from the docstring
+    short = summary.split("\n\n")[0].replace("\n", " ")
+    app.command(command.__name__.rstrip("_").replace("_", "-"), short_help=short)(command)
 
 
 def _print_version(asked: bool) -> None:

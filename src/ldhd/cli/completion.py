@@ -3,9 +3,9 @@
 
 def task_names(incomplete: str) -> list[str]:
     """Return the tasks whose names begin so."""
-    from ldhd.tasks import TASKS
+    from ldhd.tasks import ALL_TASKS
 
-    return [name for name in TASKS if name.startswith(incomplete)]
+    return [name for name in ALL_TASKS if name.startswith(incomplete)]
 
 
 def position_names(incomplete: str) -> list[str]:

@@ -145,7 +145,10 @@ def explore(
 
 def export(
     folder: Run,
-    out: Annotated[Path, Argument(metavar="DIR", help="The folder to write; it must not exist.")],
+    out: Annotated[
+        Path, Argument(metavar="DIR", help="The folder to write, or with --onnx the file; it must not exist.")
+    ],
+    onnx: Annotated[bool, Option("--onnx", help="Write one ONNX file instead: token ids to logits.")] = False,
     lm_eval: Annotated[
         bool, Option("--lm-eval", help="Also write the test instances as tasks of lm-evaluation-harness.")
     ] = False,
@@ -154,10 +157,18 @@ def export(
     trust: Trust = False,
     as_json: Json = False,
 ) -> None:
-    """Write a finished run as a folder that Hugging Face transformers loads, with its card and its own code.
+    """Write a finished run as a folder that Hugging Face transformers loads, or as one ONNX file.
 
-    Its card shows the run's results, or those at the scales and on the number of instances asked for.
+    The folder has the model's own code, and a card that shows the run's results, or those at the scales and on the
+    number of instances asked for.
     """
+    if onnx:
+        if lm_eval or test_scales is not None or instances is not None:
+            raise ValueError("an ONNX file has no card: --onnx goes without --lm-eval, --test-scales and --instances")
+        from ldhd.onnx import export_onnx
+
+        print_result(*export_onnx(folder, out, trust=trust), as_json)
+        return
     from ldhd.hf import export_run
 
     scales = None if test_scales is None else parse_range(test_scales, "--test-scales")

@@ -266,6 +266,9 @@ class RunFolder:
     def prepare(self, config: RunConfig) -> None:
         """Make the folder ready for work: remove partly written files, warn of damaged ones, write the config."""
         self.check_no_links()
+        for path in (self.config_path, self.metrics_path, self.weights_path, self.trace_path, self.record_path):
+            if path.is_dir():
+                raise files.BadFileError(f"{path} is a folder where a file has to be written; move it away")
         for folder in (self.path, self.checkpoints):
             files.remove_leftovers(folder)
         with _warning_of_damage():

@@ -55,7 +55,7 @@ class AttentionWeights(nn.Module):
         """Return rows that sum to one: the weights of all keys, then that of the null key, then zeros."""
         queries, keys = q.shape[-2], k.shape[-2]
         rest = max(FAST_COLUMNS - keys, 0 if self.null_key is None else 1)
-        factor = self.factor(context, len(q), queries)
+        factor = self.factor(context, q.shape[0], queries)
         null = None
         if self.null_key is not None:
             wider = q.shape[-1] - self.null_key.shape[1]  # by what `rotate` has added
@@ -84,7 +84,7 @@ class AttentionWeights(nn.Module):
         mask[..., keys:] = -torch.inf
         if self.null_key is None:
             return mask
-        mask[..., keys] = 0.0
+        mask[..., keys : keys + 1] = 0.0
         if not self.null_lead:
             return mask
         return mask + factor * F.pad(torch.full_like(mask[..., :1], self.null_lead), (keys, rest - 1))
@@ -119,7 +119,7 @@ def _extended(k: Float[Tensor, "B H k d"], null: Tensor | None, rest: int) -> Fl
     if not rest:
         return k
     zeros = k.new_zeros(1, 1, 1, 1).expand(*k.shape[:2], rest - (null is not None), k.shape[-1])
-    return torch.cat([k, zeros] if null is None else [k, null.expand(len(k), -1, -1, -1), zeros], dim=2)
+    return torch.cat([k, zeros] if null is None else [k, null.expand(k.shape[0], -1, -1, -1), zeros], dim=2)
 
 
 class _Softmax(Function):
@@ -231,7 +231,10 @@ class Attention(nn.Module):
             q, bias = q * self.weights.ssmax, bias * self.weights.ssmax if isinstance(bias, Tensor) else bias
         dropped = self.dropout if context.exploring else 0.0
         if isinstance(bias, float) and self.weights.plain() and (q.is_cuda or q.shape[-2] >= FUSED_FROM):
-            factor, visible = self.weights.factor(context, len(q), q.shape[-2]), context.visible[..., -q.shape[-2] :, :]
+            factor, visible = (
+                self.weights.factor(context, q.shape[0], q.shape[-2]),
+                context.visible[..., -q.shape[-2] :, :],
+            )
             return F.scaled_dot_product_attention(q * factor, k, v, attn_mask=visible, dropout_p=dropped, scale=1.0)
         weights = F.dropout(self.weights(q, k, bias, context), dropped)
         if q.shape[-2] == 1:

@@ -42,15 +42,19 @@ def show_predictions(
     """Show predictions and what they assume, the comparison with measured runs and, on request, explanations."""
     listed = [{**found.document(), "position_options": options} for found, options in predictions]
     document: dict[str, Any] = {"predictions": listed, "assumptions": list(ASSUMPTIONS)}
-    names = "task", "position", "layers", "trained on", "verdict", "linear", "up to", "risk"
-    columns = [*(Column(name, no_wrap=True) for name in names), Column("why", ratio=1)]
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for found, _ in predictions:
-        setting = found.task, found.position, found.layers, format_range(found.train_scales)
+        setting = found.task, found.layers, format_range(found.train_scales), found.position
         verdicts = _styled(found.verdict), found.linear, found.max_scale, f"{found.risk:.2f}"
         rows.append((*setting, *verdicts, escape(found.reason)))
+    names = "task", "layers", "trained on", "position", "verdict", "linear", "up to", "risk"
+    # what all rows share stands in the title, so that the reasons have room
+    shared = [place for place in range(3) if len({row[place] for row in rows}) == 1]
+    title = ", ".join(["predictions, made without training", *(f"{names[place]} {rows[0][place]}" for place in shared)])
+    columns = folding(*(name for place, name in enumerate(names) if place not in shared), "why")
+    rows = [tuple(cell for place, cell in enumerate(row) if place not in shared) for row in rows]
     caption = "up to: the largest scale that holds, 0 if training is not explained; risk: unneeded cells never seen"
-    view: list[RenderableType] = [plain_table("predictions, made without training", columns, rows, caption)]
+    view: list[RenderableType] = [plain_table(title, columns, rows, caption)]
     for found, _ in predictions if explain else ():
         view.append(Text.from_markup("\n".join(explanation(found))))
     view.append(Text("\n".join(["Assumed:", *(f"- {assumption}" for assumption in ASSUMPTIONS)])))

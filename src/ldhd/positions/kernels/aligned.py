@@ -92,7 +92,9 @@ class _KeyRows(Function):
         keys = scores.shape[-1]
         # powers of two are several times faster than powers of e
         base2 = scores * math.log2(math.e)
-        windows = F.pad(base2, (queries - 1, 0), value=-torch.inf).unfold(-1, keys, 1)
+        padded = F.pad(base2, (queries - 1, 0), value=-torch.inf)
+        # `unfold`, but of any length in a graph that is exported
+        windows = padded.as_strided((*scores.shape[:-1], queries, keys), (*padded.stride(), padded.stride(-1)))
         rows = torch.sub(windows, _log2_cumulative(base2)[..., keys - queries :, None]).exp2_()
         ctx.save_for_backward(rows)
         return rows

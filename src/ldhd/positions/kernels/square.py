@@ -65,16 +65,21 @@ def look_up(
     """[j, i] = g_j(r_j - r_i), r_j of the queries and r_i of the keys."""
     w, (batch, heads, queries) = scores.shape[-1] // 2, scores.shape[:3]
     keys = key_distances.shape[-1]
-    flat = scores.flatten(0, 1)
-    own = (distances + w).expand(batch, heads, queries).flatten(0, 1)
-    other = key_distances.expand(batch, heads, keys).flatten(0, 1)
+    own = (distances + w).expand(batch, heads, queries)
+    other = key_distances.expand(batch, heads, keys)
+    if batch * heads * queries * keys <= INDICES:
+        return _entries(scores, own, other)
+    flat, own, other = scores.flatten(0, 1), own.flatten(0, 1), other.flatten(0, 1)
     result = scores.new_empty(batch * heads, queries, keys)
     size = max(1, INDICES // (queries * keys))
-    for start in range(0, len(flat), size):
+    for start in range(0, batch * heads, size):
         part = slice(start, start + size)
-        index = (own[part, :, None] - other[part, None, :]).clamp_(0, 2 * w)
-        result[part] = flat[part].gather(-1, index)
+        result[part] = _entries(flat[part], own[part], other[part])
     return result.view(batch, heads, queries, keys)
+
+
+def _entries(scores: Tensor, own: Tensor, other: Tensor) -> Tensor:
+    return scores.gather(-1, (own[..., :, None] - other[..., None, :]).clamp_(0, scores.shape[-1] - 1))
 
 
 def _convolution(scores: Tensor) -> Any:
