@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -18,6 +20,7 @@ from ldhd.model import GPT, ModelConfig
 from ldhd.onnx import largest_difference, onnx_file
 from ldhd.positions import POSITIONS
 
+PAGE = Path(__file__).parents[1] / "docs" / "huggingface.md"
 LAYERS = {
     "learned tables and fixed terms": ["absolute", "rope", "alibi", "rpe", "none"],
     "anchors": ["latent-window", "rpe-square", {"hard": True}],
@@ -63,7 +66,7 @@ def test_logits_are_those_of_the_model(layers):
     assert largest_difference(file, gpt) > 0.1  # it is another model now
 
 
-def test_the_command_writes_a_file_that_answers(tmp_path, capsys):
+def test_the_command_writes_a_file_that_answers(tmp_path, capsys, monkeypatch):
     path = tmp_path / "copy.onnx"
     code, out, _ = command(capsys, "export", "copy", path, "--onnx", "--json")
     assert code == 0
@@ -80,6 +83,10 @@ def test_the_command_writes_a_file_that_answers(tmp_path, capsys):
         text += tokens[logits[0, -1].argmax()]
         assert len(text) < 200
     assert text[prompt:] == "4071" * 15 + "e"
+    monkeypatch.chdir(tmp_path)
+    (snippet,) = re.findall(r"```python\n(import json\nimport onnxruntime.*?)```", PAGE.read_text(), re.S)
+    exec(snippet, {})
+    assert capsys.readouterr().out == "b31415=31415e\n"
     code, _, err = command(capsys, "export", "copy", path, "--onnx")
     assert (code, err) == (2, f"ldhd: error: {path} exists already; export writes a new file\n")
 

@@ -1,4 +1,4 @@
-"""The snippets of docs/huggingface.md run in order, as a reader would run them."""
+"""The snippets of docs/huggingface.md run in order, as a reader would run them; that of ONNX does in test_onnx."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from contracts.hub import trained
 from ldhd.hf import export_run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "huggingface.md").read_text()
-MODULE, SWAP, EXPORT = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+MODULE, SWAP, EXPORT, _ONNX = re.findall(r"```python\n(.*?)```", PAGE, re.S)
 
 
 def test_module():
