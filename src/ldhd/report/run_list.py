@@ -24,7 +24,7 @@ CONDITION = re.compile(r"([\w.+:-]+?)(<=|>=|=|<|>)(.*)")
 ORDERS: dict[str, Callable[[Any, Any], bool]] = {"<=": le, ">=": ge, "<": lt, ">": gt}
 SHOWN = ("run", "task", "position", "seed", "state", "fitted", "scale", "exact")
 """What `ldhd list` says of a run, beside its settings; runs can be chosen and sorted by these and by any setting."""
-SHAREABLE, NUMBERS = ("task", "position", "state", "scale"), ("seed", "scale", "exact")
+SHAREABLE, NUMBERS = ("task", "position", "state", "scale"), ("seed", "scale", "exact", "set")
 """What stands in the title if all runs share it, and what is aligned to the right."""
 NARROW = 80
 """Width of a narrow terminal, in characters."""
@@ -72,12 +72,12 @@ def _view(runs: Sequence[ListedRun]) -> View:
         cells["settings"] = settings
     title = ", ".join([counted(len(runs), "run"), *(f"{name} {value}" for name, value in shared.items())])
     caption = "exact match in % is that at the largest test scale"
-    columns = [Column(name, justify="right" if name in NUMBERS else "left", overflow="fold") for name in cells]
-    for column in columns:
-        # states and settings fold between words; what is too long for any terminal is folded anywhere
-        column.no_wrap = (
-            column.header not in ("state", "settings") and _width({column.header: cells[column.header]}) < 30
+    columns = [
+        Column(
+            name, justify="right" if name in NUMBERS else "left", overflow="fold", no_wrap=_stays_whole(name, column)
         )
+        for name, column in cells.items()
+    ]
     rows = [map(escape, row) for row in zip(*cells.values(), strict=True)]
     view: list[RenderableType] = [plain_table(title, columns, map(list, rows), caption)]
     if numbers and apart:
@@ -90,6 +90,11 @@ def _view(runs: Sequence[ListedRun]) -> View:
 def _settings(config: RunConfig, options: Sequence[str]) -> str:
     """Return settings as text; those of a single embedding without its name."""
     return ", ".join(option.removeprefix(f"position.{config.position}.") for option in options)
+
+
+def _stays_whole(name: str, column: Sequence[str]) -> bool:
+    """Say whether a column keeps its width; states and settings fold between words, and very long names anywhere."""
+    return name not in ("state", "settings") and _width({name: column}) < 30
 
 
 def _width(cells: Mapping[str, Sequence[str]]) -> int:
