@@ -78,3 +78,14 @@ def test_answer_tokens_are_drawn_with_every_seed():
         assert values in drawn
     means = next(list(mark.y) for mark in panel.marks if isinstance(mark, Line) and mark.label == "as suffix")
     assert np.allclose(means, np.mean(drawn[-len(same) :], axis=0))
+
+
+def test_embeddings_have_their_titles():
+    """Embeddings are called as papers write them, as references and as cases alike."""
+    means, _ = bias_map(STUDY).panels
+    assert {"RPE", "RPE-Square", "fourier"} <= {label.replace("\n", "") for label in means.x.tick_labels}
+    panels = [panel for panel in task_figures(groups(read_task_cells(RESULTS)))["tasks"].panels if panel]
+    words = [panel.title for panel in panels] + [
+        mark.label for panel in panels for mark in panel.marks if isinstance(mark, Line)
+    ]
+    assert {"copy, RPE-Square", "token 5 of copy, NoPE", "RPE", "parity, RPE"} <= set(words)

@@ -1,11 +1,13 @@
 """What is shown of long work: bars that fit a terminal, and lines where there is none."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
-from ldhd.experiments import Progress
+from ldhd.experiments import Failure, Progress
+from ldhd.experiments.runner import ELSEWHERE
 from ldhd.report import progress
 from ldhd.report.progress import ProgressBars, SweepView, counting, watch
 
@@ -65,3 +67,16 @@ def test_short_work_is_silent(capsys):
     ProgressBars()(LONG)
     SweepView(3).on_progress(LONG)
     assert capsys.readouterr().err == ""
+
+
+def test_runs_of_another_process_are_not_counted_as_running_here():
+    view = SweepView(4)
+    view.on_progress(LONG)
+    theirs = Progress("ba9876543210", "copy rpe seed 0", ELSEWHERE)
+    view.on_progress(theirs)
+    assert view.counts().startswith("running 1, elsewhere 1, done 0, failed 0, waiting 2, ")
+    view.on_progress(replace(theirs, stage="training"))  # the other process has stopped
+    assert view.counts().startswith("running 2, done 0, failed 0, waiting 2, ")
+    view.on_progress(replace(theirs, run="cccccccccccc"))
+    view.on_completed(Failure("cccccccccccc", theirs.label, "a reason", 1))
+    assert view.counts().startswith("running 2, done 0, failed 1, waiting 1, ")

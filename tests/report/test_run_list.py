@@ -1,6 +1,7 @@
 """`ldhd list` and `ldhd compare`."""
 
 import json
+import re
 
 import pytest
 
@@ -77,6 +78,29 @@ def test_settings_that_differ_are_shown(tmp_path, runs, capsys):
     _, out, _ = ldhd(capsys, "list", runs, "--where", "position=rpe-square")
     assert out.count("train.steps=400") == 3
     assert out.count("train.steps=8") == 1
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_list_is_readable_in_a_terminal(tmp_path, capsys, monkeypatch, width):
+    """Names stay whole, and settings too long for the table are folded between words in a table of their own."""
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(width))
+    changed = {"train.weight_decay": 0.25, "train.learning_rate": 0.003, "position.latent-window.window": 2}
+    made = [config_of("multiplication", "latent-window", seed=seed, settings=changed) for seed in (0, 1)]
+    made += [config_of("multiplication", "latent-window"), config_of("copy", "rpe")]
+    for config in made:
+        RunFolder(tmp_path / config.hash).prepare(config)
+    code, out, _ = ldhd(capsys, "list", tmp_path)
+    lines = [re.sub("\x1b\\[[0-9;]*m", "", line).rstrip() for line in out.splitlines()]
+    assert code == 0
+    assert max(map(len, lines)) <= width
+    assert lines[0] == "4 runs, state step 0 of 400, scale 8"
+    words = " ".join(lines).replace(",", " ").split()
+    assert words.count("multiplication") == words.count("latent-window") == 3
+    assert {config.hash for config in made} <= set(words)
+    # two seeds share one set of settings
+    assert words.count("window=2") == words.count("train.weight_decay=0.25") == 1
 
 
 def test_compare_shows_settings_and_scales(runs, capsys):

@@ -102,7 +102,9 @@ def report(
     ledger: Annotated[Path | None, Option(metavar="FILE", help="From `ldhd verify --json`.")] = None,
     predictions: Annotated[Path | None, Option(metavar="FILE", help="From `ldhd predict --json`.")] = None,
     bench: Annotated[list[Path] | None, Option(metavar="FILE", help="From `ldhd bench --json`; repeatable.")] = None,
-    bias: Annotated[Path | None, Option(metavar="FOLDER", help="From `ldhd bias --out FOLDER`.")] = None,
+    bias: Annotated[
+        Path | None, Option(metavar="FOLDER", help="From `ldhd bias` or `ldhd bias-task`, with --out.")
+    ] = None,
     figures: Annotated[
         Path | None, output_path(metavar="FOLDER", help="Also draw every figure here, as PNG and PDF.")
     ] = None,

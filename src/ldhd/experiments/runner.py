@@ -37,6 +37,8 @@ class Progress:
     accuracy: dict[str, float] | None = None
 
 
+ELSEWHERE = "in another process"
+"""The stage of a run of a sweep that another process has."""
 OnProgress = Callable[[Progress], None]
 Stop = Callable[[], bool]
 """Asked again and again during a run; the run stops once it returns True."""

@@ -80,7 +80,7 @@ def growth_figure(cases: Sequence[Case]) -> Figure | None:
         label = " ".join([position_title(embedding), *rest]) + exponents.get(name, "")
         lines.append(Line([n for n, _ in row], [ratio for _, ratio in row], style, label))
     lengths = sorted({n for row in points.values() for n, _ in row})
-    y_axis = Axis(f"time for one string, rpe at n = {lengths[0]} as 1", scale="log")
+    y_axis = Axis(f"time for one string, {position_title('rpe')} at n = {lengths[0]} as 1", scale="log")
     panel = Panel(lines, Axis("length n", ticks=lengths, scale="log"), y_axis)
     return Figure([panel], (8.4, 4.8), title="Whole attention, forward and backward")
 

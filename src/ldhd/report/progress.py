@@ -14,6 +14,7 @@ from rich.progress import BarColumn, TaskID, TaskProgressColumn, TextColumn, Tim
 from rich.progress import Progress as Bars
 
 from ldhd.experiments import Failure, Progress, Record
+from ldhd.experiments.runner import ELSEWHERE
 from ldhd.report.terminal import console, plain_table
 
 Item = TypeVar("Item")
@@ -115,11 +116,16 @@ class ProgressBars(Bars):
 
 
 class SweepView(Live):
-    """A live table of the runs at work, and how many are done, failed and left."""
+    """A live table of the runs at work, and how many are done, failed and left.
+
+    A run that another process had when it was last looked at counts as elsewhere until its record is read; it may
+    have been finished since.
+    """
 
     def __init__(self, total: int) -> None:
         self.total = total
         self.running: dict[str, Progress] = {}
+        self.elsewhere: set[str] = set()
         self.done = self.failed = self.read = 0
         self.started: float | None = None
         self.lines = Lines()
@@ -129,19 +135,25 @@ class SweepView(Live):
     def on_progress(self, progress: Progress) -> None:
         if self.started is None:
             self.started, self.read = time.monotonic(), self.done
-        self.running[progress.run] = progress
+        if progress.stage == ELSEWHERE:
+            self.elsewhere.add(progress.run)
+        else:
+            self.elsewhere.discard(progress.run)
+            self.running[progress.run] = progress
         self.lines(self.counts)
 
     def on_completed(self, how: Record | Failure) -> None:
         self.running.pop(how.hash, None)
+        self.elsewhere.discard(how.hash)
         self.failed += isinstance(how, Failure)
         self.done += isinstance(how, Record)
         self.lines(self.counts)
 
     def counts(self) -> str:
-        """Return how many runs are at work, done, failed and waiting, and the time left."""
-        left = self.total - self.done - self.failed - len(self.running)
-        counts = f"running {len(self.running)}, done {self.done}, failed {self.failed}, waiting {left}"
+        """Return how many runs are at work here, at other processes, done, failed and waiting, and the time left."""
+        left = self.total - self.done - self.failed - len(self.running) - len(self.elsewhere)
+        elsewhere = f", elsewhere {len(self.elsewhere)}" if self.elsewhere else ""
+        counts = f"running {len(self.running)}{elsewhere}, done {self.done}, failed {self.failed}, waiting {left}"
         return f"{counts}, time left {self.time_left()}"
 
     def render(self) -> RenderableType:

@@ -156,9 +156,10 @@ def _add_legend(canvas: "Canvas", grid: Sequence["Axes"]) -> None:
     longest = max(map(len, named))
     place: dict[str, Any] = {"loc": "outside right center"}
     if len(grid) > 1 or longest > LONGEST_BESIDE:
-        width = CHARACTER * longest + 0.6
+        width = CHARACTER * longest + 0.85
         columns = max(1, min(5, int(canvas.get_figwidth() / width)))
         place = {"loc": "outside lower center", "ncols": columns}
         canvas.set_figwidth(max(width, canvas.get_figwidth()))
         canvas.set_figheight(canvas.get_figheight() + 0.2 * math.ceil(len(named) / columns))
-    canvas.legend(named.values(), named.keys(), frameon=False, fontsize=8.5, **place)
+    # handles are long enough to show the dashes beside the marker
+    canvas.legend(named.values(), named.keys(), frameon=False, fontsize=8.5, handlelength=4, **place)

@@ -7,7 +7,9 @@ from operator import ge, gt, le, lt
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rich.console import RenderableType
 from rich.markup import escape
+from rich.table import Column
 
 from ldhd.experiments import Record, RunConfig, RunFolder
 from ldhd.experiments.groups import differences, settings_of
@@ -22,6 +24,10 @@ CONDITION = re.compile(r"([\w.+:-]+?)(<=|>=|=|<|>)(.*)")
 ORDERS: dict[str, Callable[[Any, Any], bool]] = {"<=": le, ">=": ge, "<": lt, ">": gt}
 SHOWN = ("run", "task", "position", "seed", "state", "fitted", "scale", "exact")
 """What `ldhd list` says of a run, beside its settings; runs can be chosen and sorted by these and by any setting."""
+SHAREABLE, NUMBERS = ("task", "position", "state", "scale"), ("seed", "scale", "exact", "set")
+"""What stands in the title if all runs share it, and what is aligned to the right."""
+NARROW = 80
+"""Width of a narrow terminal, in characters."""
 
 
 class ListedRun(NamedTuple):
@@ -44,16 +50,56 @@ def list_runs(folders: Sequence[Path], where: Sequence[str] = (), sort: str = ""
         # runs without a value come last either way
         runs = sorted(runs, key=lambda run: _rank(run.facts.get(sort)), reverse=descending)
         runs.sort(key=lambda run: run.facts.get(sort) is None)
-    settings = [", ".join(options) for options in differences([run.config for run in runs])]
-    columns = [*folding("run", "task", "position"), *numeric("seed"), *folding("state", "fitted")]
-    columns += numeric("scale", "exact") + folding("settings") * any(settings)
-    rows = [
-        [escape(_cell(name, run.facts[name])) for name in SHOWN] + [escape(own)] * any(settings)
-        for run, own in zip(runs, settings, strict=True)
+    return {"runs": [run.facts for run in runs]}, _view(runs)
+
+
+def _view(runs: Sequence[ListedRun]) -> View:
+    """Return a table of runs, the facts that all of them share in its title, and the settings that differ.
+
+    Settings stand in the table if it then fits into `NARROW` columns, and otherwise in a table of their own.
+    """
+    cells = {name: [_cell(name, run.facts[name]) for run in runs] for name in SHOWN}
+    shared = {name: cells[name][0] for name in SHAREABLE if len(runs) > 1 and len(set(cells[name])) == 1}
+    cells = {name: column for name, column in cells.items() if name not in shared}
+    settings = [
+        _settings(run.config, own) for run, own in zip(runs, differences([r.config for r in runs]), strict=True)
     ]
+    numbers = {own: number for number, own in enumerate(dict.fromkeys(filter(None, settings)), start=1)}
+    apart = _width({**cells, "settings": settings}) > NARROW
+    if numbers and apart:
+        cells["set"] = [str(numbers.get(own, "")) for own in settings]
+    elif numbers:
+        cells["settings"] = settings
+    title = ", ".join([counted(len(runs), "run"), *(f"{name} {value}" for name, value in shared.items())])
     caption = "exact match in % is that at the largest test scale"
-    view: View = [plain_table(None, columns, rows), f"{counted(len(runs), 'run')}; {caption}"]
-    return {"runs": [run.facts for run in runs]}, view
+    columns = [
+        Column(
+            name, justify="right" if name in NUMBERS else "left", overflow="fold", no_wrap=_stays_whole(name, column)
+        )
+        for name, column in cells.items()
+    ]
+    rows = [map(escape, row) for row in zip(*cells.values(), strict=True)]
+    view: list[RenderableType] = [plain_table(title, columns, map(list, rows), caption)]
+    if numbers and apart:
+        numbered = [(number, escape(own)) for own, number in numbers.items()]
+        title = "settings that differ within a task and embedding"
+        view.append(plain_table(title, [*numeric("set"), *folding("settings")], numbered))
+    return view
+
+
+def _settings(config: RunConfig, options: Sequence[str]) -> str:
+    """Return settings as text; those of a single embedding without its name."""
+    return ", ".join(option.removeprefix(f"position.{config.position}.") for option in options)
+
+
+def _stays_whole(name: str, column: Sequence[str]) -> bool:
+    """Say whether a column keeps its width; states and settings fold between words, and very long names anywhere."""
+    return name not in ("state", "settings") and _width({name: column}) < 30
+
+
+def _width(cells: Mapping[str, Sequence[str]]) -> int:
+    """Return how many characters of a terminal a table with these columns takes."""
+    return 2 + sum(2 + max(map(len, [name, *column])) for name, column in cells.items())
 
 
 def compare_runs(paths: Sequence[Path]) -> Output:

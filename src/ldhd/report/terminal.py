@@ -1,6 +1,7 @@
 """Printing of results, as JSON or in the terminal, and of the numbers in them. It imports nothing that takes time."""
 
 import json
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -27,7 +28,32 @@ def print_result(document: dict[str, Any], view: View, as_json: bool) -> None:
         return
     screen = console() if console().is_terminal else console(width=PIPE_WIDTH)
     for part in view:
-        print(part) if isinstance(part, str) else screen.print(part)
+        if isinstance(part, str):
+            print(_wrapped(part, screen.width) if screen.is_terminal else part)
+        elif isinstance(part, Table):
+            _print_table(part, screen)
+        else:
+            screen.print(part)
+
+
+def _print_table(table: Table, screen: Console) -> None:
+    """Print a table with its title and its caption in the width of the screen; rich would wrap them to the table's."""
+    title, caption, table.title, table.caption = table.title, table.caption, None, None
+    if title:
+        screen.print(title, style="table.title", highlight=False)
+    screen.print(table)
+    if caption:
+        screen.print(caption, style="table.caption", highlight=False)
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Return a text whose lines are wrapped at spaces; what is left of a line is indented by two spaces more."""
+    lines = []
+    for line in text.split("\n"):
+        indent = line[: len(line) - len(line.lstrip())] + "  "
+        options: Any = {"break_long_words": False, "break_on_hyphens": False, "subsequent_indent": indent}
+        lines += [line] if len(line) <= width else textwrap.wrap(line, width, **options)
+    return "\n".join(lines)
 
 
 def console(**options: Any) -> Console:

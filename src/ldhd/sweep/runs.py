@@ -10,7 +10,7 @@ from pathlib import Path
 from ldhd.experiments import Failure, Record, RunConfig, run
 from ldhd.experiments.groups import by_setting
 from ldhd.experiments.loading import check
-from ldhd.experiments.runner import Job, OnProgress, Progress, follow
+from ldhd.experiments.runner import ELSEWHERE, Job, OnProgress, Progress, follow
 from ldhd.experiments.studies import Study
 from ldhd.experiments.tracking import check_tracker
 from ldhd.files import BadFileError
@@ -183,7 +183,7 @@ class _Queue:
             return Job(config, self.study.path, self.threads, self.command, self.log)
         else:
             self.waiting.append(config)
-            self.on_progress(Progress(config.hash, config.label, "in another process"))
+            self.on_progress(Progress(config.hash, config.label, ELSEWHERE))
         return None
 
     def _finish(self, record: Record) -> None:

@@ -6,6 +6,7 @@ from ldhd.bias.cells import Row
 from ldhd.bias.summary import LIKE, agreements, closest, fitted, interpolators
 from ldhd.report.figures.marks import Axis, Band, Bars, Figure, HeatMap, Line, Mark, Panel, Style, Text
 from ldhd.report.figures.theory import COLORS, GREY
+from ldhd.report.look import position_title
 
 NEAR_TO_FAR = ("#08519c", "#6baed6", "#deebf7", "#ffffff")
 FAR = 0.6
@@ -35,7 +36,7 @@ def coefficients(row: Row) -> Figure:
     for name, color, shift in zip(names, COLORS, (-0.2, 0.0, 0.2, 0.3), strict=False):
         style = Style(color=color, dash="", marker="circle", size=7)
         values = [one["references"][name] for one in chosen]
-        marks.append(Line([place + shift for place in places], values, style, name))
+        marks.append(Line([place + shift for place in places], values, style, position_title(name)))
     for place, one in zip(places, chosen, strict=True):
         marks.append(Line([place, place], [one["low"], one["high"]], Style(color="#222222", width=1.2)))
     x = Axis("character", ticks=places, tick_labels=[one["character"] for one in chosen])
@@ -63,7 +64,9 @@ def training_path(row: Row) -> Figure:
     for name, color in zip(row["path"][0]["distances"], (*COLORS, "#222222"), strict=False):
         values = [moment["distances"][name] for moment in row["path"]]
         if None not in values:
-            marks.append(Line(steps, values, Style(color=color, marker="circle", size=4), f"distance to {name}"))
+            marks.append(
+                Line(steps, values, Style(color=color, marker="circle", size=4), f"distance to {position_title(name)}")
+            )
     axis = Axis("steps", scale="log", ticks=steps)
     panels = [Panel(marks, axis, Axis("in root mean squares of the labels"))]
     if "profile" in row["path"][0]:  # cells that were measured earlier have means of the leakage alone
@@ -113,7 +116,7 @@ def _mean_panel(rows: Sequence[Row], models: Sequence[str]) -> Panel:
         if (model, name) in found
     ]
     title = "mean distance to a reference (over so many concepts)"
-    return Panel([_heat(values), *texts], _ticks(names), _ticks(models, broken=False), title)
+    return Panel([_heat(values), *texts], _ticks(list(map(position_title, names))), _ticks(models, broken=False), title)
 
 
 def _closest_panel(rows: Sequence[Row], models: Sequence[str]) -> Panel:
@@ -141,7 +144,8 @@ def _label(x: float, y: float, text: str, value: float | None) -> Text:
 
 
 def _short(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} +{len(names) - 1}"
+    first = position_title(names[0])
+    return first if len(names) == 1 else f"{first} +{len(names) - 1}"
 
 
 def _ticks(names: Sequence[str], broken: bool = True) -> Axis:

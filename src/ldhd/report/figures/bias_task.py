@@ -1,10 +1,12 @@
 """Figures of `ldhd bias-task`: answer tokens over training, priming and width, and steps by scale."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ldhd.bias.task_summary import Group
 from ldhd.report.figures.marks import Axis, Figure, Line, Mark, Panel, Style
 from ldhd.report.figures.theory import COLORS
+from ldhd.report.look import position_title
 
 REFERENCES = {"concept": COLORS[0], "fourier": COLORS[1], "suffix": COLORS[2]}
 """The references that agreement is drawn with; where two agree, the later one lies on top."""
@@ -47,7 +49,7 @@ def _tokens(group: Group) -> Panel:
     leaks = [part.leakage or 0.0 for part in group.parts]
     marks.append(Line(places, leaks, Style(color=BLACK, dash="dash"), "weight beyond $N_0$"))
     row = group.rows[0]
-    return Panel(marks, Axis("answer token", ticks=places), SHARE, f"{row['task']}, {row['position']}")
+    return Panel(marks, Axis("answer token", ticks=places), SHARE, _case(row))
 
 
 def _training(group: Group) -> Panel:
@@ -64,7 +66,7 @@ def _training(group: Group) -> Panel:
         marks.append(Line(group.steps, mean, Style(color=color, marker="circle", size=4)))
     leaks = [group.at(place)[token].leakage or 0.0 for place in range(len(group.steps))]
     marks.append(Line(group.steps, leaks, Style(color=BLACK, dash="dash")))
-    title = f"token {token + 1} of {row['task']}, {row['position']}"
+    title = f"token {token + 1} of {_case(row)}"
     return Panel(marks, Axis("steps", scale="log", ticks=group.steps), SHARE, title)
 
 
@@ -82,7 +84,7 @@ def _priming(words: Sequence[Group]) -> Panel:
             values = [_beyond(Group([group.rows[seed]])) for group in own]
             marks.append(Line(numbers, values, Style(color=color, width=0.8, opacity=0.5)))
         means = [_beyond(group) for group in own]
-        marks.append(Line(numbers, means, Style(color=color, marker="circle", size=5), position))
+        marks.append(Line(numbers, means, Style(color=color, marker="circle", size=5), position_title(position)))
         label = "Fourier interpolator" if position == primed[0] else ""
         marks.append(Line(numbers, [_theory(group) for group in own], Style(color=COLORS[1], dash="dot"), label))
     x = Axis("primed words", scale="symlog", ticks=numbers, tick_labels=[f"{number:g}" for number in numbers])
@@ -105,7 +107,7 @@ def _widths(words: Sequence[Group]) -> Panel:
         marks.append(Line(widths, means, Style(color=REFERENCES[name], marker="circle", size=5)))
     leaks = [group.parts[token].leakage or 0.0 for group in own]
     marks.append(Line(widths, leaks, Style(color=BLACK, dash="dash")))
-    title = f"token {token + 1} of {row['task']}, {row['position']}"
+    title = f"token {token + 1} of {_case(row)}"
     return Panel(marks, Axis("width", scale="log", ticks=widths), SHARE, title)
 
 
@@ -121,10 +123,14 @@ def _degrees(steps: Sequence[Group]) -> Panel:
             marks.append(Line(scales, values, Style(color=color, width=0.8, opacity=0.5)))
         means = [part.mean_degree for part in group.parts]
         style = Style(color=color, marker="square", size=5)
-        marks.append(Line(scales, means, style, f"{row['task']}, {row['position']}"))
+        marks.append(Line(scales, means, style, _case(row)))
         right = [float(part.degrees["concept"]) for part in group.parts]
         marks.append(Line(scales, right, Style(color=color, dash="dot")))
     return Panel(marks, Axis("scale"), Axis("mean degree"), "degree of one step (dotted: of the rule)")
+
+
+def _case(row: Mapping[str, Any]) -> str:
+    return f"{row['task']}, {position_title(row['position'])}"
 
 
 def _beyond(group: Group) -> float:

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from ldhd.experiments.groups import Group
 from ldhd.report.figures.marks import Axis, Figure, Line, Mark, Panel
-from ldhd.report.look import look
+from ldhd.report.look import entitled, look
 
 COLUMNS = 3
 
@@ -29,9 +29,14 @@ def _panel(groups: Sequence[Group], task: str, minutes: bool) -> Panel:
     lines: list[Mark] = []
     for label in dict.fromkeys(group.label for group in groups):
         own = sorted((group for group in groups if group.label == label), key=_steps)
-        style = replace(look(label.split(",")[0]), marker="")
+        position = label.split(",")[0]
+        style = replace(look(position), marker="")
         spent = _minutes if minutes else _steps
-        lines.append(Line(list(map(spent, own)), [group.factor() for group in own], style, label, group=label))
+        lines.append(
+            Line(
+                list(map(spent, own)), [group.factor() for group in own], style, entitled(label, position), group=label
+            )
+        )
         for fits, marker in ((True, "circle"), (False, "x")):
             some = [group for group in own if group.fits == fits]
             texts = [f"{group.fitted} of {len(group.records)} seeds fit" for group in some]

@@ -11,7 +11,8 @@ from typing import Literal
 MARKERS = {"circle": "o", "hexagon": "h", "diamond": "D", "triangle-up": "^", "triangle-left": "<", "square": "s"}
 MARKERS |= {"pentagon": "p", "triangle-down": "v", "star": "*", "triangle-right": ">", "octagon": "8"}
 MARKERS |= {"diamond-tall": "d", "hexagon2": "H", "cross": "P", "x": "X"}
-DASHES = {"solid": "-", "dash": "--", "dashdot": "-.", "dot": ":"}
+DASHES: dict[str, str | tuple[int, tuple[int, ...]]] = {"solid": "-", "dash": "--", "dashdot": "-.", "dot": ":"}
+DASHES |= {"longdash": (0, (9, 3)), "longdashdot": (0, (9, 2, 2, 2))}
 """Markers and dashes by the names that plotly has for them, and what matplotlib calls them."""
 
 Numbers = Sequence[float]
