@@ -17,6 +17,8 @@ LONGEST_BESIDE = 44
 """Legends with longer labels stand below the panels, because beside them they would leave the panels no room."""
 CHARACTER = 0.075
 """Width of a character in the legend, in inches."""
+AXIS = 0.4
+"""Width of the numbers beside a panel, in inches."""
 
 
 def save_figure(figure: Figure, path: Path, dpi: int = 160) -> Path:
@@ -57,7 +59,7 @@ def draw(figure: Figure) -> "Canvas":
             axes.set_axis_off()
         else:
             _draw_panel(axes, panel, size)
-            fitting = _fitting(panel.title, size, figure.size[0] / figure.columns)
+            fitting = _fitting(panel.title, size, figure.size[0] / figure.columns - AXIS)
             axes.set_title(panel.title, loc="left", fontsize=fitting)
     _drop_inner_labels(grid, figure.columns)
     if figure.title:
